@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cache/usage.h"
+
+namespace kvbench {
+
+/// A sequence's number within a run: small and dense, so that a cache may index by it.
+using SequenceId = int32_t;
+
+/// What a cache is told when a sequence asks for slots.
+struct Admission {
+  SequenceId sequence = 0;
+  int64_t tokens = 0;        ///< to store now: what the coming step writes or has written
+  int64_t estimate = 0;      ///< output tokens expected; a design's reservation rule starts from it
+  int64_t final_length = 0;  ///< P + O: tokens the sequence holds when it ends
+  std::span<const int64_t> prefix_ids;  ///< for designs that reuse prefixes
+};
+
+/// The cache's answer. A refused call changes nothing.
+struct AdmitResult {
+  enum class Kind { kFits, kWait, kNeverFits };
+  Kind kind = Kind::kFits;
+  int64_t cached_tokens = 0;  ///< leading tokens whose KV is already there
+  std::string reason;         ///< a sentence, when it never fits
+
+  static AdmitResult Fits() { return {}; }
+  static AdmitResult Wait() { return {Kind::kWait, 0, {}}; }
+  static AdmitResult NeverFits(std::string why) { return {Kind::kNeverFits, 0, std::move(why)}; }
+};
+
+/// Where the tokens of a sequence lie in the pool. Paged: token t is in slot
+/// blocks[t / block_size] * block_size + t % block_size. Contiguous (no blocks): first_slot + t, inside a chunk
+/// of chunk_slots slots.
+struct SlotView {
+  std::span<const int32_t> blocks;  // [ceil(tokens / block_size)]
+  int32_t block_size = 0;
+  int64_t first_slot = 0;
+  int64_t chunk_slots = 0;
+
+  int64_t slot(int64_t token) const {
+    if (blocks.empty()) {
+      return first_slot + token;
+    }
+    return int64_t{blocks[static_cast<size_t>(token / block_size)]} * block_size + token % block_size;
+  }
+};
+
+/// A way to give slots to sequences: bookkeeping only, no bytes. Every design implements this and nothing
+/// else, so that measured and modelled runs count with the same code.
+class KvCache {
+ public:
+  virtual ~KvCache() = default;
+
+  /// Takes slots for a new sequence. Precondition: the sequence holds none; 1 <= tokens <= final_length.
+  virtual AdmitResult Admit(const Admission& admission) = 0;
+
+  /// Makes room for n more tokens of a sequence, or says no and changes nothing (the scheduler preempts then).
+  virtual bool Extend(SequenceId sequence, int64_t n) = 0;
+
+  /// Gives all slots of a sequence back.
+  virtual void Release(SequenceId sequence) = 0;
+
+  /// Where all slots are. O(1).
+  virtual Usage usage() const = 0;
+
+  /// Slots of an admitted sequence; valid until the next call that changes that sequence.
+  virtual SlotView slots(SequenceId sequence) const = 0;
+
+  /// All slots of the cache, whole blocks.
+  virtual int64_t capacity_slots() const = 0;
+
+  /// Slots that admission leaves free so that running sequences can grow; 0 where a design has none.
+  virtual int64_t watermark_slots() const { return 0; }
+
+  /// Tokens in a block, 0 for contiguous designs.
+  virtual int32_t block_size() const { return 0; }
+
+  virtual std::string_view design() const = 0;
+};
+
+}  // namespace kvbench

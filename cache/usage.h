@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+namespace kvbench {
+
+/// Where all slots of a cache are at one moment. The five parts add up to the capacity, always.
+struct Usage {
+  int64_t live = 0;          ///< hold a token of a sequence
+  int64_t reserved = 0;      ///< will hold a token of a running sequence before it ends
+  int64_t overestimate = 0;  ///< reserved for tokens that the sequence will never have
+  int64_t rounding = 0;      ///< beyond what was asked for: buddy chunk, tail of the last block
+  int64_t free = 0;
+
+  int64_t capacity() const { return live + reserved + overestimate + rounding + free; }
+  int64_t allocated() const { return capacity() - free; }
+  bool operator==(const Usage&) const = default;
+};
+
+}  // namespace kvbench
