@@ -5,8 +5,8 @@
 
 namespace kvbench {
 
-/// The one exception that crosses a boundary. what() is a sentence for the user: where (file, line or
-/// key), what is wrong, what would be right. `main` prints it and exits with the kind's code.
+/// The one exception that crosses a boundary. what() is a sentence for the user: where (file, line
+/// or key), what is wrong, what would be right. `main` prints it and exits with the kind's code.
 class Error : public std::runtime_error {
  public:
   enum class Kind {

@@ -17,8 +17,8 @@ enum class Dtype { kFp32, kFp16, kBf16, kFp8, kInt8 };
 /// Bytes of one element.
 int DtypeBytes(Dtype dtype);
 std::string_view DtypeName(Dtype dtype);  ///< "float32", "float16", "bfloat16", "fp8", "int8"
-/// Accepts vLLM's spellings and short ones: float16|fp16|half, bfloat16|bf16, float32|fp32|float, fp8, int8.
-/// Throws Error naming the accepted spellings.
+/// Accepts vLLM's spellings and short ones: float16|fp16|half, bfloat16|bf16, float32|fp32|float,
+/// fp8, int8. Throws Error naming the accepted spellings.
 Dtype ParseDtype(std::string_view text);
 
 /// The dimensions of a model that decide how large a token's KV is and what a step computes.
@@ -45,17 +45,19 @@ struct ModelShape {
 };
 
 /// Bytes that one more token adds to the KV cache over all layers, every layer keeping all tokens:
-/// 2 x layers x KV heads x head_dim x element size; MLA: layers x (kv_lora_rank + qk_rope_head_dim) x element size.
+/// 2 x layers x KV heads x head_dim x element size; MLA: layers x (kv_lora_rank + qk_rope_head_dim)
+/// x element size.
 int64_t KvBytesPerToken(const ModelShape& model, Dtype kv_dtype);
 
-/// Checks what every consumer relies on (positive sizes, heads divisible by KV heads, windows known).
-/// Throws Error with `where` in front of the sentence.
+/// Checks what every consumer relies on (positive sizes, heads divisible by KV heads, windows
+/// known). Throws Error with `where` in front of the sentence.
 void ValidateModelShape(const ModelShape& model, std::string_view where);
 
 /// The models built into the program (workloads/data/models.json).
 const std::vector<ModelShape>& BuiltInModels();
 
-/// A built-in model by name, or the Hugging Face `config.json` at that path (anything with a '/' or ending in
+/// A built-in model by name, or the Hugging Face `config.json` at that path (anything with a '/' or
+/// ending in
 /// ".json"). Throws Error: an unknown name lists the close ones.
 ModelShape LoadModel(const std::string& name_or_path);
 

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kvbench {
+
+/// A data file of workloads/ as built into the program, so that the binary stands alone. `name` is
+/// the path below workloads/: "data/models.json", "suites/quick.json". Throws Error for a name that
+/// is not there.
+std::string_view EmbeddedData(std::string_view name);
+
+/// The built-in suites, sorted: "quick" stands for workloads/suites/quick.json.
+std::vector<std::string> SuiteNames();
+
+}  // namespace kvbench
