@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,7 +19,7 @@ struct Admission {
   int64_t tokens = 0;        ///< to store now: what the coming step writes or has written
   int64_t estimate = 0;      ///< output tokens expected; a design's reservation rule starts from it
   int64_t final_length = 0;  ///< P + O: tokens the sequence holds when it ends
-  std::span<const int64_t> prefix_ids;  ///< for designs that reuse prefixes
+  std::span<const int64_t> prefix_ids = {};  ///< for designs that reuse prefixes
 };
 
 /// The cache's answer. A refused call changes nothing.
@@ -34,8 +35,8 @@ struct AdmitResult {
 };
 
 /// Where the tokens of a sequence lie in the pool. Paged: token t is in slot
-/// blocks[t / block_size] * block_size + t % block_size. Contiguous (no blocks): first_slot + t, inside a chunk
-/// of chunk_slots slots.
+/// blocks[t / block_size] * block_size + t % block_size. Contiguous (no blocks): first_slot + t,
+/// inside a chunk of chunk_slots slots.
 struct SlotView {
   std::span<const int32_t> blocks;  // [ceil(tokens / block_size)]
   int32_t block_size = 0;
@@ -46,20 +47,23 @@ struct SlotView {
     if (blocks.empty()) {
       return first_slot + token;
     }
-    return int64_t{blocks[static_cast<size_t>(token / block_size)]} * block_size + token % block_size;
+    return int64_t{blocks[static_cast<size_t>(token / block_size)]} * block_size +
+           token % block_size;
   }
 };
 
-/// A way to give slots to sequences: bookkeeping only, no bytes. Every design implements this and nothing
-/// else, so that measured and modelled runs count with the same code.
+/// A way to give slots to sequences: bookkeeping only, no bytes. Every design implements this and
+/// nothing else, so that measured and modelled runs count with the same code.
 class KvCache {
  public:
   virtual ~KvCache() = default;
 
-  /// Takes slots for a new sequence. Precondition: the sequence holds none; 1 <= tokens <= final_length.
+  /// Takes slots for a new sequence. Precondition: the sequence holds none; 1 <= tokens <=
+  /// final_length.
   virtual AdmitResult Admit(const Admission& admission) = 0;
 
-  /// Makes room for n more tokens of a sequence, or says no and changes nothing (the scheduler preempts then).
+  /// Makes room for n more tokens of a sequence, or says no and changes nothing (the scheduler
+  /// preempts then).
   virtual bool Extend(SequenceId sequence, int64_t n) = 0;
 
   /// Gives all slots of a sequence back.
@@ -74,7 +78,8 @@ class KvCache {
   /// All slots of the cache, whole blocks.
   virtual int64_t capacity_slots() const = 0;
 
-  /// Slots that admission leaves free so that running sequences can grow; 0 where a design has none.
+  /// Slots that admission leaves free so that running sequences can grow; 0 where a design has
+  /// none.
   virtual int64_t watermark_slots() const { return 0; }
 
   /// Tokens in a block, 0 for contiguous designs.

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cache/block_pool.h"
+#include "cache/kv_cache.h"
+
+namespace kvbench {
+
+/// The paged block cache of vLLM (SOSP 2023): a sequence holds whole blocks anywhere in the pool,
+/// as many as its tokens need now, and a block table says which. Nothing is reserved, so a running
+/// sequence may find no block when it grows; admission therefore leaves a watermark of 1 % of the
+/// blocks free.
+class PagedCache final : public KvCache {
+ public:
+  /// `slots` is cut down to whole blocks. Preconditions: slots >= 0, block_size >= 1, at most 2^31
+  /// - 1 blocks.
+  PagedCache(int64_t slots, int32_t block_size);
+
+  AdmitResult Admit(const Admission& admission) override;
+  bool Extend(SequenceId sequence, int64_t n) override;
+  void Release(SequenceId sequence) override;
+  Usage usage() const override;
+  SlotView slots(SequenceId sequence) const override;
+
+  int64_t capacity_slots() const override { return int64_t{pool_.num_blocks()} * block_size_; }
+  int64_t watermark_slots() const override { return int64_t{watermark_blocks_} * block_size_; }
+  int32_t block_size() const override { return block_size_; }
+  std::string_view design() const override { return "paged"; }
+
+ private:
+  struct Sequence {
+    int64_t tokens = 0;
+    std::vector<int32_t>
+        blocks;  // the block table; keeps its memory for the next sequence with this id
+  };
+
+  int64_t BlocksFor(int64_t tokens) const { return (tokens + block_size_ - 1) / block_size_; }
+  void Grow(Sequence& sequence, int64_t tokens, int64_t blocks);
+
+  int32_t block_size_;
+  BlockPool pool_;
+  int32_t watermark_blocks_;
+  int64_t live_ = 0;
+  std::vector<Sequence> sequences_;  // by SequenceId
+};
+
+}  // namespace kvbench
