@@ -9,10 +9,12 @@ namespace kvbench {
 enum class KvType : int32_t { kFp16, kBf16, kFp32 };
 constexpr int KvTypeBytes(KvType type) { return type == KvType::kFp32 ? 4 : 2; }
 
-/// How the tokens of one layer's pool lie in memory, in elements of the KV type. K and V are two arrays of the
-/// same layout. The element of (block b, KV head h, token t of the block, dimension i) is at
+/// How the tokens of one layer's pool lie in memory, in elements of the KV type. K and V are two
+/// arrays of the same layout. The element of (block b, KV head h, token t of the block, dimension
+/// i) is at
 ///   b * block_stride + h * head_stride + t * token_stride + i.
-/// A contiguous cache is the same with one block per sequence: its base and head stride are the sequence's own.
+/// A contiguous cache is the same with one block per sequence: its base and head stride are the
+/// sequence's own.
 struct KvLayout {
   int32_t block_size = 0;    ///< tokens of a block; 0: contiguous
   int64_t block_stride = 0;  ///< paged only
@@ -20,8 +22,9 @@ struct KvLayout {
   int64_t token_stride = 0;
 };
 
-/// One sequence of an attention call. Its queries are rows [first_query, first_query + num_queries) of q and out;
-/// they are the newest tokens: query j sits at position context - num_queries + j and sees every key up to its own.
+/// One sequence of an attention call. Its queries are rows [first_query, first_query + num_queries)
+/// of q and out; they are the newest tokens: query j sits at position context - num_queries + j and
+/// sees every key up to its own.
 struct AttentionSequence {
   int64_t first_query = 0;
   int32_t num_queries = 0;
@@ -31,16 +34,18 @@ struct AttentionSequence {
   int64_t head_stride = 0;          ///< contiguous: elements from one KV head to the next
 };
 
-/// One layer's attention over a step batch: plain pointers and numbers, the same for every kernel and machine.
+/// One layer's attention over a step batch: plain pointers and numbers, the same for every kernel
+/// and machine.
 struct AttentionCall {
   static constexpr int32_t kVersion = 1;
   int32_t version = kVersion;
   KvType kv_type = KvType::kFp16;
-  int32_t num_heads = 0;     ///< query heads, a multiple of num_kv_heads
+  int32_t num_heads = 0;  ///< query heads, a multiple of num_kv_heads
   int32_t num_kv_heads = 0;
   int32_t head_dim = 0;      ///< 64, 80, 96, 128 or 256
   float scale = 0;           ///< usually 1 / sqrt(head_dim)
   const float* q = nullptr;  ///< [rows, num_heads, head_dim]
+  int64_t q_row_stride = 0;  ///< floats from one row of q to the next; 0: num_heads * head_dim
   float* out = nullptr;      ///< [rows, num_heads, head_dim]
   const void* k = nullptr;   ///< the layer's K pool
   const void* v = nullptr;   ///< the layer's V pool, same layout
@@ -62,8 +67,8 @@ struct KvWriteCall {
   std::span<const AttentionSequence> sequences;  ///< the tokens written are the sequences' queries
 };
 
-/// Bytes of K and V that an attention call needs to read at least: each sequence's context once, both K and V,
-/// all KV heads, whatever the group size.
+/// Bytes of K and V that an attention call needs to read at least: each sequence's context once,
+/// both K and V, all KV heads, whatever the group size.
 int64_t AttentionKvBytes(const AttentionCall& call);
 
 }  // namespace kvbench

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/attention.h"
+
+namespace kvbench {
+
+/// The layouts that kvbench runs with. Inside a block the order is [kv_head, token, head_dim]; a
+/// contiguous sequence is one block as long as its chunk of slots. All sizes are elements of the KV
+/// type, for K or V of one layer.
+
+/// [block, kv_head, token, head_dim].
+KvLayout PagedLayout(int32_t block_size, int32_t num_kv_heads, int32_t head_dim);
+
+/// [kv_head, token, head_dim] for each sequence; its place comes from PlaceContiguous.
+KvLayout ContiguousLayout(int32_t num_kv_heads, int32_t head_dim);
+
+/// Elements of a paged pool of `num_blocks` blocks.
+int64_t PagedPoolElements(const KvLayout& layout, int64_t num_blocks);
+
+/// Slots of the smallest chunk that a contiguous design hands out; chunks start at multiples of it.
+constexpr int32_t kContiguousUnit = 16;
+
+/// Whether a contiguous sequence's head stride is one token longer than its chunk. Chunks are
+/// powers of two, and heads a power of two apart fall into the same cache sets.
+enum class HeadStride : int32_t { kPadded, kUnpadded };
+
+/// Elements of a contiguous pool of `num_slots` slots: one spare token for each 16 slots if padded.
+int64_t ContiguousPoolElements(int64_t num_slots, int32_t num_kv_heads, int32_t head_dim,
+                               HeadStride stride = HeadStride::kPadded);
+
+struct ContiguousPlacement {
+  int64_t base = 0;         ///< element offset of (head 0, token 0): AttentionSequence::base
+  int64_t head_stride = 0;  ///< elements between heads: AttentionSequence::head_stride
+};
+
+/// Where the sequence that holds the chunk [first_slot, first_slot + chunk_slots) lies. Both must
+/// be multiples of kContiguousUnit when padded; chunks that do not overlap in slots do not overlap
+/// in the pool.
+ContiguousPlacement PlaceContiguous(int64_t first_slot, int64_t chunk_slots, int32_t num_kv_heads,
+                                    int32_t head_dim, HeadStride stride = HeadStride::kPadded);
+
+}  // namespace kvbench
