@@ -1,0 +1,49 @@
+#include "results/binding.h"
+
+#include <fmt/format.h>
+
+#include "results/text.h"
+
+namespace kvbench {
+
+HeldBackBy MainLimit(const BoundBy& bound_by) {
+  if (!bound_by.memory || !bound_by.sequences || !bound_by.tokens || !bound_by.nothing) {
+    return HeldBackBy::kUnknown;
+  }
+  if (*bound_by.memory >= kMemoryBindsFrom) {
+    return HeldBackBy::kMemory;
+  }
+  if (*bound_by.sequences >= *bound_by.tokens && *bound_by.sequences >= *bound_by.nothing) {
+    return HeldBackBy::kSequences;
+  }
+  return *bound_by.tokens >= *bound_by.nothing ? HeldBackBy::kTokens : HeldBackBy::kLoad;
+}
+
+std::string WhyMemoryDidNotBind(const RunRecord& run) {
+  const Limits& limits = run.limits;
+  switch (MainLimit(run.bound_by)) {
+    case HeldBackBy::kSequences:
+      if (limits.max_concurrency && *limits.max_concurrency <= limits.max_num_seqs) {
+        return fmt::format("the client kept only {} requests in flight (max_concurrency)",
+                           Thousands(*limits.max_concurrency));
+      }
+      return fmt::format("the sequence cap held requests back (max_num_seqs {})",
+                         Thousands(limits.max_num_seqs));
+    case HeldBackBy::kTokens:
+      return fmt::format("the token budget held requests back (max_num_batched_tokens {})",
+                         Thousands(limits.max_num_batched_tokens));
+    case HeldBackBy::kLoad:
+      return "the load was too small, in most steps no request waited";
+    case HeldBackBy::kMemory:
+    case HeldBackBy::kUnknown:
+      break;
+  }
+  return "";
+}
+
+std::string MemoryNote(const RunRecord& run) {
+  const std::string why = WhyMemoryDidNotBind(run);
+  return why.empty() ? "" : "memory did not bind: " + why;
+}
+
+}  // namespace kvbench

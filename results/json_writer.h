@@ -1,0 +1,19 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "results/record.h"
+
+namespace kvbench {
+
+/// Writes a results file as JSON, valid against results/schema/results.schema.json, in the order of
+/// record.h. Every key is there; what is unknown, NaN or infinite is null. One run is in memory as
+/// JSON at a time, so that large files can be streamed. The stream's state tells whether writing
+/// worked: the caller checks it.
+void WriteResults(const ResultsFile& file, std::ostream& out);
+
+/// The same as a string.
+std::string ResultsJson(const ResultsFile& file);
+
+}  // namespace kvbench

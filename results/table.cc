@@ -1,0 +1,283 @@
+#include "results/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "results/table_notes.h"
+#include "results/table_rows.h"
+#include "results/text.h"
+
+namespace kvbench {
+namespace {
+
+constexpr size_t kColumns = 100;
+constexpr size_t kTextColumns = 96;
+constexpr size_t kNameColumns = 28;
+constexpr double kSecondsFromMs = 100'000;  // beyond, a latency column changes to seconds
+
+struct Column {
+  std::string top;
+  std::string bottom;
+  std::optional<double> TableRow::*value;
+  int decimals = 0;
+  double scale = 1;
+  size_t width = 0;
+
+  std::string Text(const TableRow& row) const {
+    const std::optional<double>& raw = row.*value;
+    return Thousands(raw ? std::optional(*raw * scale) : raw, decimals);
+  }
+};
+
+using Groups = std::vector<TableGroup>;
+
+double Largest(const Groups& groups, std::optional<double> TableRow::*value) {
+  double largest = 0;
+  for (const TableGroup& group : groups) {
+    for (const TableRow& row : group.rows) {
+      if (std::isfinite((row.*value).value_or(0))) {
+        largest = std::max(largest, (row.*value).value_or(0));
+      }
+    }
+  }
+  return largest;
+}
+
+Column Latency(const Groups& groups, const std::string& name,
+               std::optional<double> TableRow::*value) {
+  const double largest = Largest(groups, value);
+  Column column{name, "ms", value};
+  if (largest >= kSecondsFromMs) {
+    column.bottom = "s";
+    column.scale = 1e-3;
+    column.decimals = 1;
+  } else {
+    column.decimals = largest >= 1000 ? 0 : largest >= 10 ? 1 : 2;
+  }
+  return column;
+}
+
+/// The columns behind the name, the same for all groups so that the eye can run down the whole
+/// table.
+std::vector<Column> MakeColumns(const Groups& groups) {
+  const double output = Largest(groups, &TableRow::output_tokens_per_s);
+  std::vector<Column> columns = {
+      {"KV", "waste %", &TableRow::waste_percent, 1},
+      {"", "live %", &TableRow::live_percent, 1},
+      {"", "running", &TableRow::running, 1},
+      {"", "peak", &TableRow::peak_running},
+      {"pre-", "empted", &TableRow::preemptions},
+      {"output", "tokens/s", &TableRow::output_tokens_per_s, output >= 1000 ? 0 : 1},
+      Latency(groups, "TTFT", &TableRow::median_ttft_ms),
+      Latency(groups, "TPOT", &TableRow::median_tpot_ms),
+      {"", "done", &TableRow::completed},
+      {"re-", "jected", &TableRow::rejected},
+  };
+  for (Column& column : columns) {
+    column.width = std::max(column.top.size(), column.bottom.size());
+    for (const TableGroup& group : groups) {
+      for (const TableRow& row : group.rows) {
+        column.width = std::max(column.width, column.Text(row).size());
+      }
+    }
+  }
+  return columns;
+}
+
+std::string ShortName(const TableRow& row) {
+  return row.name.size() <= kNameColumns ? row.name : row.name.substr(0, kNameColumns - 2) + "..";
+}
+
+// ---- what a group's runs have in common ----
+
+/// Collects what does not vary in the group; what does stands above its rows.
+class Heading {
+ public:
+  explicit Heading(const TableGroup& group) : group_(group) {}
+
+  void Add(const char* axis, const std::string& text) {
+    if (!group_.Varies(axis)) {
+      parts_ += (parts_.empty() ? "" : ", ") + text;
+    }
+  }
+  std::string Line(const char* title) const {
+    return parts_.empty() ? ""
+                          : Wrap(fmt::format("{:<7}{}", title, parts_), kTextColumns, 7) + "\n";
+  }
+
+ private:
+  const TableGroup& group_;
+  std::string parts_;
+};
+
+std::string RateText(const TraceInfo& trace) {
+  if (!trace.request_rate || std::isnan(*trace.request_rate)) {
+    return "arrivals as in the trace";
+  }
+  return std::isinf(*trace.request_rate) ? "all at once"
+                                         : fmt::format("{} a second", *trace.request_rate);
+}
+
+std::string GroupHeading(const TableGroup& group) {
+  const RunRecord& run = group.rows.front().run();
+  const ModelInfo& model = run.model;
+  const Limits& limits = run.limits;
+  std::string text =
+      fmt::format("== {} == {}\n", PrintableAscii(model.name), PrintableAscii(run.trace.name));
+
+  Heading shape(group);
+  shape.Add("model", fmt::format("{}, {} layers, {} query and {} KV heads of {}", model.attention,
+                                 model.num_hidden_layers, model.num_attention_heads,
+                                 model.num_key_value_heads, model.head_dim));
+  shape.Add("kv-cache-dtype", fmt::format("KV {} = {} bytes a token", model.kv_cache_dtype,
+                                          Thousands(model.kv_bytes_per_token)));
+  shape.Add("dtype", "weights " + model.dtype);
+  text += shape.Line("model");
+
+  Heading trace(group);
+  trace.Add("trace", Thousands(run.trace.num_requests) + " requests");
+  trace.Add("rate", RateText(run.trace));
+  if (run.trace.seed) {
+    trace.Add("seed", fmt::format("seed {}", *run.trace.seed));
+  }
+  trace.Add("trace", "sha256 " + run.trace.sha256.substr(0, 12));
+  text += trace.Line("trace");
+
+  int64_t slots = 0;
+  for (const TableRow& row : group.rows) {
+    slots = std::max(slots, row.run().design.capacity_slots);
+  }
+  Heading limit(group);
+  limit.Add("kv-memory", fmt::format("KV memory {} = {} slots",
+                                     Bytes(run.design.capacity_bytes + run.design.lost_bytes),
+                                     Thousands(slots)));
+  limit.Add("max-num-seqs", Thousands(limits.max_num_seqs) + " sequences");
+  limit.Add("max-num-batched-tokens", Thousands(limits.max_num_batched_tokens) + " tokens a step");
+  limit.Add("max-model-len", Thousands(limits.max_model_len) + " tokens a sequence");
+  if (limits.max_concurrency) {
+    limit.Add("max-concurrency", Thousands(*limits.max_concurrency) + " requests in flight");
+  }
+  text += limit.Line("limits");
+
+  Heading how(group);
+  const ExecutorInfo& executor = run.executor;
+  how.Add("executor",
+          executor.kind == "modelled" ? "modelled, not measured" : executor.kind + ", measured");
+  if (executor.hardware) {
+    how.Add("hardware", PrintableAscii(*executor.hardware));
+  }
+  if (executor.threads) {
+    how.Add("threads",
+            fmt::format("{} thread{}", *executor.threads, *executor.threads == 1 ? "" : "s"));
+  }
+  how.Add("dense", executor.dense ? "dense layers on" : "dense layers off");
+  how.Add("scheduler", limits.scheduler + " batching");
+  how.Add("chunked-prefill", limits.chunked_prefill ? "chunked prefill" : "whole prompts");
+  return text + how.Line("run");
+}
+
+// ---- rows ----
+
+class Layout {
+ public:
+  explicit Layout(const Groups& groups) : columns_(MakeColumns(groups)), name_width_(6) {
+    for (const TableGroup& group : groups) {
+      for (const TableRow& row : group.rows) {
+        name_width_ = std::max(name_width_, ShortName(row).size());
+      }
+    }
+    size_t width = name_width_;
+    for (const Column& column : columns_) {
+      width += column.width;
+    }
+    gap_ = width + 2 * columns_.size() <= kColumns ? 2 : 1;
+    width_ = width + gap_ * columns_.size();
+  }
+
+  std::string Header() const {
+    return Line("", [](const Column& column) { return column.top; }) +
+           Line("design", [](const Column& column) { return column.bottom; }) +
+           std::string(width_, '-') + "\n";
+  }
+
+  std::string Row(const TableRow& row) const {
+    return Line(ShortName(row), [&](const Column& column) { return column.Text(row); });
+  }
+
+ private:
+  template <typename Text>
+  std::string Line(const std::string& name, Text text) const {
+    std::string line = fmt::format("{:<{}}", name, name_width_);
+    for (const Column& column : columns_) {
+      line += std::string(gap_, ' ') + fmt::format("{:>{}}", text(column), column.width);
+    }
+    return line + "\n";
+  }
+
+  std::vector<Column> columns_;
+  size_t name_width_;
+  size_t gap_ = 2;
+  size_t width_ = 0;
+};
+
+std::string RenderGroup(const TableGroup& group, const Layout& layout) {
+  std::string text = GroupHeading(group) + "\n" + layout.Header();
+  std::string varying;
+  for (const TableRow& row : group.rows) {
+    if (row.varying != varying) {
+      varying = row.varying;
+      text += Wrap("with " + varying, kTextColumns, 5) + "\n";
+    }
+    text += layout.Row(row);
+  }
+  const std::vector<std::string> notes = GroupNotes(group);
+  text += notes.empty() ? "" : "\n";
+  for (const std::string& note : notes) {
+    text += Wrap("* " + note, kTextColumns, 2) + "\n";
+  }
+  return text;
+}
+
+std::string Legend() {
+  static constexpr std::array<std::array<const char*, 2>, 10> kLines = {{
+      {"design", "a way to give KV slots to sequences; behind the slash its block size in tokens"},
+      {"KV waste", "of the slots taken, those that hold no token; mean over steps"},
+      {"live", "of all slots, those that hold a token; mean over steps"},
+      {"running",
+       "requests running, mean over the steps that left others waiting; - where none did"},
+      {"peak", "most requests running in one step"},
+      {"preempted", "how often a running request had to give its slots back and start again"},
+      {"output", "tokens generated a second, prompts not counted"},
+      {"TTFT", "median time to first token, from the request's scheduled arrival"},
+      {"TPOT", "median over requests of the time for each further token"},
+      {"rejected", "requests that can never fit; done are those that completed"},
+  }};
+  std::string text;
+  for (const auto& [word, meaning] : kLines) {
+    text += fmt::format("{:<10} {}\n", word, meaning);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string RenderTable(const ResultsFile& file) {
+  std::string text;
+  if (!file.run_info.complete) {
+    text += "INCOMPLETE: interrupted, only what finished is below.\n\n";
+  }
+  if (file.runs.empty()) {
+    return text + "No runs.\n";
+  }
+  const Groups groups = GroupRuns(file);
+  const Layout layout(groups);
+  for (const TableGroup& group : groups) {
+    text += RenderGroup(group, layout) + "\n";
+  }
+  return text + Legend();
+}
+
+}  // namespace kvbench
