@@ -1,0 +1,161 @@
+#include "workloads/arrivals.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "workloads/error.h"
+#include "workloads/quoting.h"
+#include "workloads/random.h"
+#include "workloads/spec_string.h"
+#include "workloads/trace_reader.h"
+
+namespace kvbench {
+namespace {
+
+constexpr double kMinSpeed = 1e-9;
+constexpr double kMaxSpeed = 1e9;
+
+uint64_t CheckedSeed(int64_t seed) {
+  if (seed < 0) {
+    throw Error(fmt::format("--seed {} is negative; give a whole number from 0", seed));
+  }
+  return static_cast<uint64_t>(seed);
+}
+
+void CheckRate(double rate) {
+  if (!(rate > 0.0)) {
+    throw Error(
+        fmt::format("--rate {} is not positive; give requests per second, such as --rate 4, or "
+                    "--arrivals all-at-once",
+                    rate));
+  }
+}
+
+/// A time in gaps of mean 1, at the rate, as whole ns.
+int64_t ToNs(double gaps, double rate) {
+  const double ns = gaps / rate * 1e9;
+  if (!(ns <= static_cast<double>(kMaxArrivalNs))) {
+    throw Error(
+        fmt::format("at --rate {} the requests would arrive over more than 100 days, where the "
+                    "clock ends; raise the rate or ask for fewer requests",
+                    rate));
+  }
+  return static_cast<int64_t>(std::floor(ns + 0.5));
+}
+
+}  // namespace
+
+ArrivalSpec ParseArrivals(std::string_view text) {
+  SpecString spec(text, "--arrivals");
+  ArrivalSpec arrivals;
+  if (spec.name() == "poisson") {
+    arrivals.kind = ArrivalSpec::Kind::kPoisson;
+  } else if (spec.name() == "gamma") {
+    arrivals.kind = ArrivalSpec::Kind::kGamma;
+    arrivals.cv = spec.TakeNumber("cv", 0.01, 100.0);
+  } else if (spec.name() == "constant") {
+    arrivals.kind = ArrivalSpec::Kind::kConstant;
+  } else if (spec.name() == "all-at-once") {
+    arrivals.kind = ArrivalSpec::Kind::kAllAtOnce;
+  } else if (spec.name() == "file") {
+    arrivals.kind = ArrivalSpec::Kind::kFile;
+    arrivals.speed = spec.TakeNumber("speed", kMinSpeed, kMaxSpeed, 1.0);
+  } else {
+    spec.Fail(
+        "there are no such arrivals; choose poisson, gamma:cv=2, constant, all-at-once, file or "
+        "file:speed=2");
+  }
+  spec.Finish();
+  return arrivals;
+}
+
+std::vector<int64_t> GenerateArrivals(const ArrivalSpec& spec, double rate, int64_t count,
+                                      int64_t seed) {
+  using Kind = ArrivalSpec::Kind;
+  if (spec.kind == Kind::kFile) {
+    throw Error(
+        "--arrivals file needs a trace file to take the times from; give --trace FILE, or choose "
+        "poisson, gamma:cv=2, constant or all-at-once");
+  }
+  const uint64_t checked_seed = CheckedSeed(seed);
+  if (count < 0) {
+    throw Error(fmt::format("--requests {} is negative; give at least 1", count));
+  }
+  std::vector<int64_t> times(static_cast<size_t>(count), 0);
+  if (spec.kind == Kind::kAllAtOnce) {
+    return times;
+  }
+  CheckRate(rate);
+  if (rate == std::numeric_limits<double>::infinity()) {
+    return times;
+  }
+  RandomStream random(checked_seed, "arrivals");
+  const double shape = 1.0 / (spec.cv * spec.cv);
+  double gaps = 0.0;
+  for (int64_t& time : times) {
+    switch (spec.kind) {
+      case Kind::kPoisson:
+        gaps += random.Exponential();
+        break;
+      case Kind::kGamma:
+        gaps += random.Gamma(shape) / shape;
+        break;
+      default:
+        gaps += 1.0;
+        break;
+    }
+    time = ToNs(gaps, rate);
+  }
+  return times;
+}
+
+void ApplySpeed(Trace& trace, double speed) {
+  if (!(speed >= kMinSpeed && speed <= kMaxSpeed)) {
+    throw Error(fmt::format("a speed of {} is out of range; give a number from {} to {}", speed,
+                            kMinSpeed, kMaxSpeed));
+  }
+  if (speed == 1.0) {
+    return;
+  }
+  for (Request& request : trace.requests) {
+    const double ns = static_cast<double>(request.arrival_ns) / speed;
+    if (ns > static_cast<double>(kMaxArrivalNs)) {
+      throw Error(
+          fmt::format("{}: at speed {} the trace goes on for more than 100 days, where the clock "
+                      "ends; replay it faster or fewer requests of it",
+                      ShownPath(trace.source), speed));
+    }
+    request.arrival_ns = static_cast<int64_t>(std::floor(ns + 0.5));
+  }
+}
+
+void PutArrivals(Trace& trace, std::string_view spec_text, double rate, int64_t seed) {
+  const ArrivalSpec spec = spec_text.empty() ? ArrivalSpec{} : ParseArrivals(spec_text);
+  if (spec.kind == ArrivalSpec::Kind::kFile) {
+    if (!trace.has_arrivals) {
+      throw Error(fmt::format(
+          "{}: there are lengths but no arrival times; choose them by --arrivals: poisson, "
+          "gamma:cv=2 or constant with --rate, or all-at-once",
+          ShownPath(trace.source)));
+    }
+    ApplySpeed(trace, spec.speed);
+    return;
+  }
+  const std::vector<int64_t> times =
+      GenerateArrivals(spec, rate, static_cast<int64_t>(trace.requests.size()), seed);
+  for (size_t i = 0; i < times.size(); ++i) {
+    trace.requests[i].arrival_ns = times[i];
+  }
+  const bool all_at_once = spec.kind == ArrivalSpec::Kind::kAllAtOnce || std::isinf(rate);
+  const bool random =
+      spec.kind == ArrivalSpec::Kind::kPoisson || spec.kind == ArrivalSpec::Kind::kGamma;
+  trace.has_arrivals = true;
+  trace.request_rate = all_at_once ? "inf" : fmt::format("{}", rate);
+  if (random && !all_at_once) {
+    trace.seed = seed;
+  }
+}
+
+}  // namespace kvbench
