@@ -1,0 +1,229 @@
+#include "bench/executors/decoder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+#include "kernels/cpu/kv_write.h"
+#include "workloads/random.h"
+
+namespace kvbench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr float kEpsilon = 1e-5F;
+
+// Without dense layers a step starts somewhere else in the noise than the step before, so that a sequence's keys differ.
+constexpr int64_t kNoiseRows = 1024;
+
+/// Runs f and adds its seconds to `phase`.
+template <typename F>
+void Timed(double& phase, F&& f) {
+  const Clock::time_point start = Clock::now();
+  f();
+  phase += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Well-mixed bits (the finaliser of splitmix64).
+uint64_t Mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+/// The token at a position of a request: output lengths come from the trace, so what a model would say does not matter,
+/// but the same request must say the same in every design.
+int64_t TokenId(int64_t request, int64_t position, int64_t vocab_size) {
+  const uint64_t bits = Mix(static_cast<uint64_t>(request) * 0x100000001b3 + Mix(static_cast<uint64_t>(position)));
+  return static_cast<int64_t>(bits % static_cast<uint64_t>(vocab_size));
+}
+
+int64_t QkvWidth(const ModelShape& m) {
+  return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
+}
+
+Buffer Floats(int64_t count) {
+  Buffer buffer(static_cast<size_t>(count) * sizeof(float));
+  buffer.Touch();
+  return buffer;
+}
+
+void FillUniform(Buffer& buffer, uint64_t seed, const char* stream) {
+  RandomStream random(seed, stream);
+  float* values = buffer.as<float>();
+  for (size_t i = 0; i < buffer.size() / sizeof(float); ++i) {
+    values[i] = static_cast<float>(2 * random.Uniform() - 1);
+  }
+}
+
+}  // namespace
+
+int64_t Decoder::Bytes(const Config& config) {
+  const ModelShape& m = config.model;
+  const int64_t attended = m.num_attention_heads * m.head_dim;
+  int64_t floats = config.max_tokens * attended + config.max_positions * m.head_dim;
+  if (!config.dense) {
+    return 4 * (floats + (config.max_tokens + kNoiseRows) * QkvWidth(m));
+  }
+  floats += m.num_hidden_layers * m.hidden_size * (QkvWidth(m) + attended + 3 * m.intermediate_size);
+  floats += 2 * m.vocab_size * m.hidden_size + config.max_sequences * m.vocab_size;
+  floats += config.max_tokens * (3 * m.hidden_size + QkvWidth(m) + 3 * m.intermediate_size);
+  return 4 * floats;
+}
+
+Decoder::Decoder(const Config& config, ThreadPool& pool)
+    : config_(config),
+      pool_(pool),
+      attention_(pool),
+      rope_(static_cast<int32_t>(config.model.head_dim), static_cast<int32_t>(config.max_positions)),
+      qkv_width_(QkvWidth(config.model)) {
+  const ModelShape& m = config.model;
+  const int64_t attended = m.num_attention_heads * m.head_dim;
+  attended_ = Floats(config.max_tokens * attended);
+  if (!config.dense) {
+    noise_ = Floats((config.max_tokens + kNoiseRows) * qkv_width_);
+    FillUniform(noise_, 0, "decoder noise");
+    return;
+  }
+  for (int64_t i = 0; i < m.num_hidden_layers; ++i) {
+    const auto seed = static_cast<uint64_t>(4 * i);
+    layers_.push_back({.qkv = DenseLayer(m.hidden_size, qkv_width_, seed),
+                       .output = DenseLayer(attended, m.hidden_size, seed + 1),
+                       .gate_up = DenseLayer(m.hidden_size, 2 * m.intermediate_size, seed + 2),
+                       .down = DenseLayer(m.intermediate_size, m.hidden_size, seed + 3)});
+    const Layer& layer = layers_.back();
+    weight_bytes_ += layer.qkv.weight_bytes() + layer.output.weight_bytes() +
+                     layer.gate_up.weight_bytes() + layer.down.weight_bytes();
+  }
+  lm_head_.emplace_back(m.hidden_size, m.vocab_size, uint64_t{1} << 32);
+  embedding_ = Floats(m.vocab_size * m.hidden_size);
+  FillUniform(embedding_, 0, "decoder embedding");
+  weight_bytes_ += lm_head_[0].weight_bytes() + static_cast<int64_t>(embedding_.size());
+  norm_weight_.assign(static_cast<size_t>(m.hidden_size), 1.0F);
+  hidden_ = Floats(config.max_tokens * m.hidden_size);
+  normed_ = Floats(config.max_tokens * m.hidden_size);
+  projected_ = Floats(config.max_tokens * m.hidden_size);
+  qkv_ = Floats(config.max_tokens * qkv_width_);
+  gate_up_ = Floats(config.max_tokens * 2 * m.intermediate_size);
+  activated_ = Floats(config.max_tokens * m.intermediate_size);
+  logits_ = Floats(config.max_sequences * m.vocab_size);
+}
+
+void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> sequences,
+                  KvPools& pools,
+                  const std::function<void(const AttentionCall&)>& after_attention,
+                  StepPhases& phases) {
+  const ModelShape& m = config_.model;
+  const int64_t rows = batch.tokens;
+  Timed(phases.attention, [&] {
+    plan_.Build(sequences, {.num_heads = static_cast<int32_t>(m.num_attention_heads),
+                            .num_kv_heads = static_cast<int32_t>(m.num_key_value_heads),
+                            .num_threads = pool_.size()});
+  });
+  ++step_;
+  if (!config_.dense) {
+    const int64_t first = static_cast<int64_t>(Mix(step_) % kNoiseRows);
+    for (int64_t layer = 0; layer < m.num_hidden_layers; ++layer) {
+      Attend(layer, sequences, pools, noise_.as<float>() + first * qkv_width_, after_attention,
+             phases);
+    }
+    return;
+  }
+  Embed(batch);
+  auto* hidden = hidden_.as<float>();
+  auto* normed = normed_.as<float>();
+  auto* projected = projected_.as<float>();
+  auto* qkv = qkv_.as<float>();
+  const auto heads = static_cast<int32_t>(m.num_attention_heads);
+  const auto kv_heads = static_cast<int32_t>(m.num_key_value_heads);
+  for (int64_t i = 0; i < m.num_hidden_layers; ++i) {
+    const Layer& layer = layers_[static_cast<size_t>(i)];
+    RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
+    Timed(phases.dense, [&] { layer.qkv.Run(pool_, normed, rows, qkv); });
+    // Q and K stand side by side in a row: one call rotates both.
+    ApplyRope(pool_, rope_, qkv, rows, heads + kv_heads, qkv_width_, positions_.data());
+    Attend(i, sequences, pools, qkv, after_attention, phases);
+    Timed(phases.dense, [&] { layer.output.Run(pool_, attended_.as<float>(), rows, projected); });
+    AddInPlace(pool_, hidden, projected, rows * m.hidden_size);
+    RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
+    Timed(phases.dense, [&] { layer.gate_up.Run(pool_, normed, rows, gate_up_.as<float>()); });
+    SiluMul(pool_, gate_up_.as<float>(), rows, m.intermediate_size, activated_.as<float>());
+    Timed(phases.dense, [&] { layer.down.Run(pool_, activated_.as<float>(), rows, projected); });
+    AddInPlace(pool_, hidden, projected, rows * m.hidden_size);
+  }
+  if (batch.generating > 0) {
+    GatherGenerating(batch);
+    RmsNorm(pool_, projected, norm_weight_.data(), batch.generating, m.hidden_size, kEpsilon, normed);
+    Timed(phases.dense,
+          [&] { lm_head_[0].Run(pool_, normed, batch.generating, logits_.as<float>()); });
+  }
+}
+
+void Decoder::Attend(int64_t layer, std::span<const AttentionSequence> sequences, KvPools& pools,
+                     const float* qkv,
+                     const std::function<void(const AttentionCall&)>& after_attention,
+                     StepPhases& phases) {
+  const ModelShape& m = config_.model;
+  KvWriteCall write;
+  write.kv_type = pools.type();
+  write.num_kv_heads = static_cast<int32_t>(m.num_key_value_heads);
+  write.head_dim = static_cast<int32_t>(m.head_dim);
+  write.k = qkv + m.num_attention_heads * m.head_dim;
+  write.v = write.k + m.num_key_value_heads * m.head_dim;
+  write.row_stride = qkv_width_;
+  write.k_pool = pools.k(layer);
+  write.v_pool = pools.v(layer);
+  write.layout = pools.layout();
+  write.sequences = sequences;
+  Timed(phases.cache_write, [&] { WriteKv(pool_, write); });
+
+  AttentionCall call;
+  call.kv_type = pools.type();
+  call.num_heads = static_cast<int32_t>(m.num_attention_heads);
+  call.num_kv_heads = write.num_kv_heads;
+  call.head_dim = write.head_dim;
+  call.scale = 1.0F / std::sqrt(static_cast<float>(m.head_dim));
+  call.q = qkv;
+  call.q_row_stride = qkv_width_;
+  call.out = attended_.as<float>();
+  call.k = pools.k(layer);
+  call.v = pools.v(layer);
+  call.layout = pools.layout();
+  call.sequences = sequences;
+  Timed(phases.attention, [&] { attention_.Run(call, plan_); });
+  if (after_attention) {
+    after_attention(call);
+  }
+}
+
+void Decoder::Embed(const StepBatch& batch) {
+  const ModelShape& m = config_.model;
+  positions_.clear();
+  float* row = hidden_.as<float>();
+  for (const StepEntry& entry : batch.entries) {
+    for (int64_t position = entry.first_position; position < entry.context(); ++position) {
+      positions_.push_back(static_cast<int32_t>(position));
+      const int64_t token = TokenId(entry.request, position, m.vocab_size);
+      row = std::copy_n(embedding_.as<float>() + token * m.hidden_size, m.hidden_size, row);
+    }
+  }
+}
+
+void Decoder::GatherGenerating(const StepBatch& batch) {
+  const int64_t width = config_.model.hidden_size;
+  float* out = projected_.as<float>();
+  int64_t end_row = 0;
+  for (const StepEntry& entry : batch.entries) {
+    end_row += entry.count;
+    if (entry.generates) {
+      out = std::copy_n(hidden_.as<float>() + (end_row - 1) * width, width, out);
+    }
+  }
+}
+
+}  // namespace kvbench

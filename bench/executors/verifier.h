@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/attention.h"
+
+namespace kvbench {
+
+/// Checks sampled attention outputs of a measured run against the reference kernel. One output is the row of one token
+/// in one layer, all its heads; its error is the largest max |a - b| / max |b| of its heads.
+class AttentionVerifier {
+ public:
+  /// fp32 sums over some thousand keys stay well below this; a wrong key or weight is far above it.
+  static constexpr double kTolerance = 1e-4;
+  static constexpr int64_t kLongContext = 256;  ///< keys; outputs with as many are counted apart
+
+  explicit AttentionVerifier(int64_t num_layers) : num_layers_(num_layers) {}
+
+  /// Chooses the rows that this step's layers are checked at; often at first, then rarer, so that samples spread over
+  /// the run, with long contexts preferred until there are enough of them.
+  void BeginStep(const std::vector<AttentionSequence>& sequences);
+
+  /// Whether the current step has rows to check.
+  bool wants_step() const { return !rows_.empty(); }
+
+  /// Compares the chosen rows of one layer's outputs. call.out has been computed.
+  void Check(const AttentionCall& call);
+
+  int64_t checked() const { return checked_; }
+  int64_t checked_long() const { return checked_long_; }
+  double max_relative_error() const { return max_relative_error_; }
+  bool passed() const { return checked_ > 0 && max_relative_error_ <= kTolerance; }
+
+ private:
+  struct Row {
+    int64_t sequence = 0;
+    int32_t query = 0;
+  };
+
+  void Choose(const std::vector<AttentionSequence>& sequences, size_t sequence);
+
+  int64_t num_layers_;
+  int64_t steps_ = 0;
+  uint64_t draws_ = 0;
+  std::vector<Row> rows_;
+  std::vector<double> expected_;  // [head_dim]
+  int64_t checked_ = 0;
+  int64_t checked_long_ = 0;
+  double max_relative_error_ = 0;
+};
+
+}  // namespace kvbench

@@ -1,0 +1,67 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "bench/commands/run.h"
+#include "bench/commands/trace.h"
+#include "bench/version.h"
+#include "workloads/error.h"
+
+namespace {
+
+constexpr int kBadInput = 2;
+constexpr int kMachine = 3;
+constexpr int kDefect = 70;  // EX_SOFTWARE: not the user's fault
+
+/// The command line, quoted where a shell needs it, so that it can be pasted again.
+std::string CommandLine(int argc, char** argv) {
+  std::string line = "kvbench";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool plain = !word.empty() && word.find_first_not_of(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:%@") == std::string::npos;
+    if (plain) {
+      line += " " + word;
+      continue;
+    }
+    line += " '";
+    for (const char c : word) {
+      line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    }
+    line += "'";
+  }
+  return line;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("kvbench measures KV caches of large language models: memory waste, throughput and latency.");
+  app.name("kvbench");
+  app.set_version_flag("--version", fmt::format("kvbench {} ({}, {} build, {})", kvbench::Version(),
+                                                kvbench::Commit().empty() ? "no commit" : kvbench::Commit(),
+                                                kvbench::BuildType(), kvbench::Compiler()));
+  app.require_subcommand(1);
+  app.footer("Start with: kvbench run quick");
+  int exit_code = 0;
+  kvbench::AddRunCommand(app, CommandLine(argc, argv), exit_code);
+  kvbench::AddTraceCommand(app);
+  try {
+    app.parse(argc, argv);
+    return exit_code;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kBadInput;  // prints help, the version, or what is wrong
+  } catch (const kvbench::Error& error) {
+    fmt::print(stderr, "kvbench: {}\n", error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "kvbench: out of memory: use a smaller model, --kv-memory or trace\n");
+    return kMachine;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "kvbench: internal error: {}; please report it with the command line\n", error.what());
+    return kDefect;
+  }
+}

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "bench/engine/metrics.h"
+#include "bench/executors/cpu_executor.h"
+#include "bench/run_plan.h"
+#include "cache/kv_cache.h"
+#include "results/record.h"
+
+namespace kvbench {
+
+/// What a finished run knows about itself.
+struct FinishedRun {
+  const PlannedRun& run;
+  const KvCache& cache;
+  const Metrics& metrics;
+  const CpuExecutor& executor;
+  int64_t repetition = 0;
+  int64_t repetitions = 1;
+  int64_t threads = 1;
+  bool detailed = false;  ///< keep one value for each request
+};
+
+/// Forms the record from the integers that were counted. All doubles of a record are made here.
+RunRecord BuildRecord(const FinishedRun& finished);
+
+}  // namespace kvbench

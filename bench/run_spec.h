@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/engine/limits.h"
+#include "bench/engine/metrics.h"
+#include "workloads/model_shape.h"
+
+namespace kvbench {
+
+/// One run: trace x design x model x dtypes x executor x limits. Flags, suite keys and the record all come from here:
+/// to add a parameter, add a member and its line in RunFields().
+struct RunSpec {
+  // what
+  std::string model = "twin-mha";
+  std::string design = "paged";
+  int32_t block_size = 16;
+  Dtype kv_cache_dtype = Dtype::kFp16;
+  Dtype dtype = Dtype::kFp32;
+  int64_t kv_memory = int64_t{256} << 20;  ///< bytes
+  std::string scheduler = "continuous";
+  EngineLimits limits;
+
+  // requests: a file, or lengths and arrivals
+  std::string trace;
+  int64_t limit = 0;  ///< first requests of the file, 0: all
+  std::string columns;
+  std::string lengths;
+  std::string arrivals;  ///< "": the file's own; for lengths poisson with a rate, else all-at-once
+  double rate = 0;       ///< requests/s, 0: not given
+  int64_t requests = 100;
+  int64_t seed = 0;
+
+  // how
+  std::string executor = "cpu";
+  int64_t threads = 0;  ///< 0: all cores
+  bool dense = true;
+  MetricsWindow window;
+};
+
+/// A parameter: its name is the flag without dashes and the key in a suite file.
+struct RunField {
+  std::string_view name;
+  std::string_view value_name;  ///< in --help
+  std::string_view group;       ///< heading in --help
+  std::string_view help;
+  void (*set)(RunSpec&, const std::string& value);  ///< throws Error
+  bool is_list = true;  ///< on the command line a comma separates values
+};
+const std::vector<RunField>& RunFields();
+
+/// The values that each parameter takes, by its name; a parameter with several is an axis.
+using AxisValues = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+/// Ranges "1..4+0.5" (step) and "1..256*2" (factor), both ends included, as single values; others as they are.
+std::vector<std::string> ExpandValues(const std::vector<std::string>& values);
+
+/// A suite file: a JSON object with the parameters' names as keys, a value or a list each, and optionally
+/// "name" and "description".
+struct Suite {
+  std::string name;
+  std::string description;
+  AxisValues axes;
+};
+
+/// The suite of that path, or the built-in one of that name. Throws Error naming file and key.
+Suite LoadSuite(const std::string& path_or_name);
+
+/// The values of a flag's text: split at commas where the field is a list, ranges expanded.
+std::vector<std::string> SplitValues(const RunField& field, const std::string& text);
+
+/// All combinations of the axes, the last field varying fastest; block sizes are no axis of contiguous designs. Throws
+/// Error naming the flag.
+std::vector<RunSpec> ExpandRuns(const AxisValues& axes);
+
+}  // namespace kvbench
