@@ -1,0 +1,175 @@
+#include "bench/commands/trace.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "bench/output_file.h"
+#include "workloads/arrivals.h"
+#include "workloads/error.h"
+#include "workloads/lengths.h"
+#include "workloads/quoting.h"
+#include "workloads/trace_generator.h"
+#include "workloads/trace_reader.h"
+#include "workloads/trace_stats.h"
+#include "workloads/trace_writer.h"
+
+namespace kvbench {
+namespace {
+
+/// What the three subcommands are given.
+struct TraceOptions {
+  std::string file;
+  TraceReadOptions read;
+  GeneratorSpec generate;
+  std::string arrivals;  ///< of convert: "" keeps those of the file
+  std::string out = "-";
+};
+
+void Write(const Trace& trace, const std::string& out) {
+  if (out == "-") {
+    WriteTrace(trace, std::cout);
+    std::cout.flush();
+    if (!std::cout) {
+      throw Error(
+          "cannot write the trace to the standard output; is the disk full or the pipe closed?");
+    }
+  } else {
+    WriteFileAtomically(out, [&](std::ostream& stream) { WriteTrace(trace, stream); });
+  }
+  fmt::print(stderr, "{} requests, sha256 {}{}\n", trace.requests.size(), TraceDigest(trace),
+             out == "-" ? "" : fmt::format(", written to {}", ShownPath(out)));
+}
+
+std::string LengthRow(std::string_view name, const LengthStats& stats) {
+  return fmt::format("{:<14}{:>10.1f}{:>10.1f}{:>10.1f}{:>10.1f}{:>10}\n", name, stats.mean,
+                     stats.p50, stats.p90, stats.p99, stats.max);
+}
+
+std::string StatsTable(const Trace& trace) {
+  const TraceStats stats = ComputeTraceStats(trace);
+  const auto row = [](std::string_view name, const std::string& value) {
+    return fmt::format("{:<14}{}\n", name, value);
+  };
+  const std::string no_arrivals = trace.has_arrivals ? "- (all at once)" : "- (no arrivals)";
+  std::string table = row("trace", ShownPath(trace.source));
+  table += row("requests", fmt::format("{}", stats.requests));
+  if (trace.skipped_rows > 0) {
+    table += row("failed rows", fmt::format("{} (left out)", trace.skipped_rows));
+  }
+  table += row("span", stats.span_s ? fmt::format("{:.3f} s", *stats.span_s) : no_arrivals);
+  table += row("rate", stats.rate ? fmt::format("{:.4g} requests/s", *stats.rate) : no_arrivals);
+  table += row("CV of gaps", stats.gap_cv ? fmt::format("{:.3f}", *stats.gap_cv) : no_arrivals);
+  table += row("prefix reuse", stats.prefix_reuse ? fmt::format("{:.1f} % of the prefix blocks",
+                                                                100.0 * *stats.prefix_reuse)
+                                                  : "- (no prefix ids)");
+  table += row("sha256", TraceDigest(trace));
+  table += fmt::format("\n{:<14}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "tokens", "mean", "p50", "p90",
+                       "p99", "max");
+  table += LengthRow("prompt", stats.prompt);
+  table += LengthRow("output", stats.output);
+  return table;
+}
+
+void AddReadOptions(CLI::App& command, TraceOptions& options) {
+  command.add_option("file", options.file, "the trace file; its content tells the format")
+      ->required();
+  command.add_option(
+      "--columns", options.read.columns,
+      "for other CSV files: arrival=NAME:UNIT,prompt=NAME,output=NAME; units s, ms, us, "
+      "ns, timestamp");
+  command.add_option("--limit", options.read.limit, "only the first so many requests (0: all)")
+      ->capture_default_str();
+}
+
+void AddOut(CLI::App& command, TraceOptions& options) {
+  command.add_option("--out", options.out, "the file to write (-: standard output)")
+      ->capture_default_str();
+}
+
+void AddMake(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
+  CLI::App* make =
+      trace.add_subcommand("make", "generate a trace; the same seed gives the same bytes");
+  GeneratorSpec& spec = options->generate;
+  make->add_option(
+          "--lengths", spec.lengths,
+          fmt::format("prompt and output tokens: fixed:prompt=128:output=64, "
+                      "uniform:prompt=16-512:output=1-256, "
+                      "lognormal:prompt_mean=161:prompt_sd=300:output_mean=338:output_sd=284, "
+                      "or one of {}; all with :scale=0.25, :cap=2048, :over=clip|redraw",
+                      fmt::join(LengthTableNames(), ", ")))
+      ->required();
+  make->add_option("--arrivals", spec.arrivals, "poisson, gamma:cv=2, constant, all-at-once")
+      ->capture_default_str();
+  make->add_option("--rate", spec.rate, "requests per second; inf: all at once");
+  make->add_option("--requests", spec.requests, "how many")->required();
+  make->add_option("--seed", spec.seed, "whole number from 0")->capture_default_str();
+  AddOut(*make, *options);
+  make->footer(
+      "Example:\n  kvbench trace make --lengths sharegpt:scale=0.25 --rate 4 --requests 100 --seed "
+      "1 "
+      "--out sharegpt.jsonl");
+  make->callback([options] {
+    if (options->out != "-") {
+      CheckWritable(options->out);
+    }
+    Write(MakeTrace(options->generate), options->out);
+  });
+}
+
+void AddConvert(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
+  CLI::App* convert = trace.add_subcommand(
+      "convert", "turn any trace into JSON lines with the same digest, or give it other arrivals");
+  AddReadOptions(*convert, *options);
+  convert->add_option(
+      "--arrivals", options->arrivals,
+      "poisson, gamma:cv=2, constant, all-at-once, or file:speed=2 (default: as in the file)");
+  convert->add_option("--rate", options->generate.rate, "requests per second; inf: all at once");
+  convert->add_option("--seed", options->generate.seed, "of the arrivals, a whole number from 0")
+      ->capture_default_str();
+  AddOut(*convert, *options);
+  convert->footer(
+      "Example (the first line makes the file that the second reads):\n"
+      "  kvbench trace make --lengths alpaca --arrivals all-at-once --requests 100 --out "
+      "alpaca.jsonl\n"
+      "  kvbench trace convert alpaca.jsonl --arrivals gamma:cv=2 --rate 4 --out bursty.jsonl");
+  convert->callback([options] {
+    if (options->out != "-") {
+      CheckWritable(options->out);
+    }
+    Trace read = ReadTrace(options->file, options->read);
+    if (!options->arrivals.empty()) {
+      PutArrivals(read, options->arrivals, options->generate.rate, options->generate.seed);
+    }
+    Write(read, options->out);
+  });
+}
+
+void AddStats(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
+  CLI::App* stats = trace.add_subcommand("stats", "describe a trace: arrivals, lengths, digest");
+  AddReadOptions(*stats, *options);
+  stats->footer(
+      "Example (the first line makes the file that the second reads):\n"
+      "  kvbench trace make --lengths sharegpt --rate 4 --requests 1000 --out sharegpt.jsonl\n"
+      "  kvbench trace stats sharegpt.jsonl");
+  stats->callback([options] { std::cout << StatsTable(ReadTrace(options->file, options->read)); });
+}
+
+}  // namespace
+
+void AddTraceCommand(CLI::App& app) {
+  CLI::App* trace = app.add_subcommand("trace", "make, convert and describe request traces");
+  trace->require_subcommand(1);
+  trace->footer(
+      "Example:\n  kvbench trace make --lengths sharegpt --rate 4 --requests 1000 --out "
+      "sharegpt.jsonl");
+  const auto options = std::make_shared<TraceOptions>();
+  AddMake(*trace, options);
+  AddConvert(*trace, options);
+  AddStats(*trace, options);
+}
+
+}  // namespace kvbench
