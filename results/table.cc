@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kColumns = 100;
 constexpr size_t kTextColumns = 96;
 constexpr size_t kNameColumns = 28;
+constexpr size_t kLeastNameColumns = 12;
 constexpr double kSecondsFromMs = 100'000;  // beyond, a latency column changes to seconds
 
 struct Column {
@@ -66,15 +67,15 @@ std::vector<Column> MakeColumns(const Groups& groups) {
   const double output = Largest(groups, &TableRow::output_tokens_per_s);
   std::vector<Column> columns = {
       {"KV", "waste %", &TableRow::waste_percent, 1},
-      {"", "live %", &TableRow::live_percent, 1},
+      {"KV", "live %", &TableRow::live_percent, 1},
       {"", "running", &TableRow::running, 1},
       {"", "peak", &TableRow::peak_running},
-      {"pre-", "empted", &TableRow::preemptions},
+      {"", "preempt", &TableRow::preemptions},
       {"output", "tokens/s", &TableRow::output_tokens_per_s, output >= 1000 ? 0 : 1},
       Latency(groups, "TTFT", &TableRow::median_ttft_ms),
       Latency(groups, "TPOT", &TableRow::median_tpot_ms),
       {"", "done", &TableRow::completed},
-      {"re-", "jected", &TableRow::rejected},
+      {"", "reject", &TableRow::rejected},
   };
   for (Column& column : columns) {
     column.width = std::max(column.top.size(), column.bottom.size());
@@ -87,8 +88,8 @@ std::vector<Column> MakeColumns(const Groups& groups) {
   return columns;
 }
 
-std::string ShortName(const TableRow& row) {
-  return row.name.size() <= kNameColumns ? row.name : row.name.substr(0, kNameColumns - 2) + "..";
+std::string Shorten(const std::string& text, size_t columns) {
+  return text.size() <= columns ? text : text.substr(0, columns - 2) + "..";
 }
 
 // ---- what a group's runs have in common ----
@@ -125,14 +126,15 @@ std::string GroupHeading(const TableGroup& group) {
   const RunRecord& run = group.rows.front().run();
   const ModelInfo& model = run.model;
   const Limits& limits = run.limits;
-  std::string text =
-      fmt::format("== {} == {}\n", PrintableAscii(model.name), PrintableAscii(run.trace.name));
+  const std::string title =
+      fmt::format("== {}, trace {} ==", PrintableAscii(model.name), PrintableAscii(run.trace.name));
+  std::string text = Wrap(title, kTextColumns, 3) + "\n";
 
   Heading shape(group);
-  shape.Add("model", fmt::format("{}, {} layers, {} query and {} KV heads of {}", model.attention,
+  shape.Add("model", fmt::format("{}, {} layers, {} query / {} KV heads of {}", model.attention,
                                  model.num_hidden_layers, model.num_attention_heads,
                                  model.num_key_value_heads, model.head_dim));
-  shape.Add("kv-cache-dtype", fmt::format("KV {} = {} bytes a token", model.kv_cache_dtype,
+  shape.Add("kv-cache-dtype", fmt::format("KV {} {} B a token", model.kv_cache_dtype,
                                           Thousands(model.kv_bytes_per_token)));
   shape.Add("dtype", "weights " + model.dtype);
   text += shape.Line("model");
@@ -151,12 +153,12 @@ std::string GroupHeading(const TableGroup& group) {
     slots = std::max(slots, row.run().design.capacity_slots);
   }
   Heading limit(group);
-  limit.Add("kv-memory", fmt::format("KV memory {} = {} slots",
+  limit.Add("kv-memory", fmt::format("{} KV = {} slots",
                                      Bytes(run.design.capacity_bytes + run.design.lost_bytes),
                                      Thousands(slots)));
   limit.Add("max-num-seqs", Thousands(limits.max_num_seqs) + " sequences");
   limit.Add("max-num-batched-tokens", Thousands(limits.max_num_batched_tokens) + " tokens a step");
-  limit.Add("max-model-len", Thousands(limits.max_model_len) + " tokens a sequence");
+  limit.Add("max-model-len", Thousands(limits.max_model_len) + " a sequence");
   if (limits.max_concurrency) {
     limit.Add("max-concurrency", Thousands(*limits.max_concurrency) + " requests in flight");
   }
@@ -183,18 +185,23 @@ std::string GroupHeading(const TableGroup& group) {
 
 class Layout {
  public:
-  explicit Layout(const Groups& groups) : columns_(MakeColumns(groups)), name_width_(6) {
+  explicit Layout(const Groups& groups) : columns_(MakeColumns(groups)) {
     for (const TableGroup& group : groups) {
       for (const TableRow& row : group.rows) {
-        name_width_ = std::max(name_width_, ShortName(row).size());
+        name_width_ = std::max(name_width_, std::min(row.name.size(), kNameColumns));
       }
     }
-    size_t width = name_width_;
+    size_t figures = 0;
     for (const Column& column : columns_) {
-      width += column.width;
+      figures += column.width;
     }
-    gap_ = width + 2 * columns_.size() <= kColumns ? 2 : 1;
-    width_ = width + gap_ * columns_.size();
+    // Huge figures first take the second space between columns, then the end of long names.
+    if (name_width_ + figures + gap_ * columns_.size() > kColumns) {
+      gap_ = 1;
+      const size_t taken = std::min(figures + columns_.size(), kColumns - kLeastNameColumns);
+      name_width_ = std::min(name_width_, kColumns - taken);
+    }
+    width_ = name_width_ + figures + gap_ * columns_.size();
   }
 
   std::string Header() const {
@@ -204,7 +211,8 @@ class Layout {
   }
 
   std::string Row(const TableRow& row) const {
-    return Line(ShortName(row), [&](const Column& column) { return column.Text(row); });
+    return Line(Shorten(row.name, name_width_),
+                [&](const Column& column) { return column.Text(row); });
   }
 
  private:
@@ -214,11 +222,12 @@ class Layout {
     for (const Column& column : columns_) {
       line += std::string(gap_, ' ') + fmt::format("{:>{}}", text(column), column.width);
     }
+    line.resize(line.find_last_not_of(' ') + 1);
     return line + "\n";
   }
 
   std::vector<Column> columns_;
-  size_t name_width_;
+  size_t name_width_ = 6;
   size_t gap_ = 2;
   size_t width_ = 0;
 };
@@ -245,15 +254,15 @@ std::string Legend() {
   static constexpr std::array<std::array<const char*, 2>, 10> kLines = {{
       {"design", "a way to give KV slots to sequences; behind the slash its block size in tokens"},
       {"KV waste", "of the slots taken, those that hold no token; mean over steps"},
-      {"live", "of all slots, those that hold a token; mean over steps"},
+      {"KV live", "of all slots, those that hold a token; mean over steps"},
       {"running",
        "requests running, mean over the steps that left others waiting; - where none did"},
       {"peak", "most requests running in one step"},
-      {"preempted", "how often a running request had to give its slots back and start again"},
+      {"preempt", "how often a running request had to give its slots back and start again"},
       {"output", "tokens generated a second, prompts not counted"},
       {"TTFT", "median time to first token, from the request's scheduled arrival"},
       {"TPOT", "median over requests of the time for each further token"},
-      {"rejected", "requests that can never fit; done are those that completed"},
+      {"reject", "requests that can never fit; done are those that completed"},
   }};
   std::string text;
   for (const auto& [word, meaning] : kLines) {
@@ -277,7 +286,11 @@ std::string RenderTable(const ResultsFile& file) {
   for (const TableGroup& group : groups) {
     text += RenderGroup(group, layout) + "\n";
   }
-  return text + Legend();
+  text += Legend();
+  // Whatever else came from a file: nothing but text reaches the terminal.
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }, '?');
+  return text;
 }
 
 }  // namespace kvbench

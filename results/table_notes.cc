@@ -32,7 +32,7 @@ void AddPerRows(const TableGroup& group, const std::function<std::string(const T
     }
   }
   for (const auto& [said, names] : names_by_text) {
-    const bool all = names.size() == group.rows.size();
+    const bool all = names.size() > 1 && names.size() == group.rows.size();
     notes.push_back((all ? "All designs" : JoinWords(names)) + ": " + said);
   }
 }
@@ -77,7 +77,7 @@ void AddMemory(const TableGroup& group, Notes& notes) {
         return why.empty() ? "" : "memory did not bind; " + why + ".";
       },
       notes);
-  if (nowhere && notes.size() > before) {
+  if (nowhere && group.rows.size() > 1 && notes.size() > before) {
     notes.back() += " So all designs look alike here.";
   }
 }

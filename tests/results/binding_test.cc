@@ -1,0 +1,50 @@
+#include "results/binding.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/results/example_results.h"
+
+namespace kvbench {
+namespace {
+
+TEST(Binding, MemoryBindsFromATenthOfTheSteps) {
+  EXPECT_EQ(MainLimit({0.9, 0, 0, 0.1}), HeldBackBy::kMemory);
+  EXPECT_EQ(MainLimit({0.1, 0.9, 0, 0}), HeldBackBy::kMemory);
+  EXPECT_EQ(MainLimit({0.1, 0, 0, 0.9}), HeldBackBy::kMemory);
+  EXPECT_EQ(MainLimit({0.0999, 0.9001, 0, 0}), HeldBackBy::kSequences);
+}
+
+TEST(Binding, ElseTheLargestOfTheOthers) {
+  EXPECT_EQ(MainLimit({0, 0.5, 0.25, 0.25}), HeldBackBy::kSequences);
+  EXPECT_EQ(MainLimit({0, 0.25, 0.5, 0.25}), HeldBackBy::kTokens);
+  EXPECT_EQ(MainLimit({0, 0.25, 0.25, 0.5}), HeldBackBy::kLoad);
+  EXPECT_EQ(MainLimit({0.05, 0, 0, 0.95}), HeldBackBy::kLoad);
+}
+
+TEST(Binding, NothingIsSaidWithoutSteps) {
+  EXPECT_EQ(MainLimit({}), HeldBackBy::kUnknown);
+  RunRecord run = ExampleRun("paged");
+  run.bound_by = {};
+  EXPECT_EQ(MemoryNote(run), "");
+}
+
+TEST(Binding, SaysWhatHeldRequestsBack) {
+  RunRecord run = ExampleRun("paged");
+  EXPECT_EQ(MemoryNote(run), "");
+  run.bound_by = {0, 0.75, 0, 0.25};
+  EXPECT_EQ(MemoryNote(run),
+            "memory did not bind: the sequence cap held requests back (max_num_seqs 256)");
+  run.limits.max_concurrency = 8;
+  EXPECT_EQ(MemoryNote(run),
+            "memory did not bind: the client kept only 8 requests in flight (max_concurrency)");
+  run.bound_by = {0, 0, 1, 0};
+  EXPECT_EQ(MemoryNote(run),
+            "memory did not bind: the token budget held requests back (max_num_batched_tokens "
+            "2,048)");
+  run.bound_by = {0, 0, 0, 1};
+  EXPECT_EQ(MemoryNote(run),
+            "memory did not bind: the load was too small, in most steps no request waited");
+}
+
+}  // namespace
+}  // namespace kvbench
