@@ -1,0 +1,13 @@
+#include "kernels/attention.h"
+
+namespace kvbench {
+
+int64_t AttentionKvBytes(const AttentionCall& call) {
+  int64_t tokens = 0;
+  for (const AttentionSequence& sequence : call.sequences) {
+    if (sequence.num_queries > 0) tokens += sequence.context;
+  }
+  return tokens * 2 * call.num_kv_heads * call.head_dim * KvTypeBytes(call.kv_type);
+}
+
+}  // namespace kvbench

@@ -1,0 +1,236 @@
+// Attention of 1, 2, 4 or 8 query rows a KV head (the group of a decode), with K and V read where
+// they lie and converted in registers. Compiled once for each target.
+
+#if defined(KVBENCH_KERNELS_CPU_ATTENTION_FEW_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KVBENCH_KERNELS_CPU_ATTENTION_FEW_ROWS_INL_H_
+#undef KVBENCH_KERNELS_CPU_ATTENTION_FEW_ROWS_INL_H_
+#else
+#define KVBENCH_KERNELS_CPU_ATTENTION_FEW_ROWS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/cpu/attention_item.h"
+#include "kernels/cpu/kv_accessor.h"
+#include "kernels/cpu/softmax-inl.h"
+#include "kernels/cpu/upcoming_rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kvbench {
+namespace HWY_NAMESPACE {
+
+/// Lane i of the result is the sum of the lanes of v[i]; v has kLanes vectors and is used up.
+HWY_INLINE F32 SumOfEach(F32* HWY_RESTRICT v) {
+#if HWY_TARGET == HWY_SCALAR
+  return v[0];
+#else
+  const F32Tag d;
+  if constexpr (kLanes <= 8) {
+    // Adds inside 128-bit blocks first: shuffles that stay in a block are cheap.
+    const hn::RepartitionToWide<hn::RebindToUnsigned<F32Tag> > du64;
+    const auto pairs = [&](F32 a, F32 b) HWY_ATTR {
+      return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+    };
+    const auto fours = [&](F32 ab, F32 cd) HWY_ATTR {
+      const auto low = hn::InterleaveLower(du64, hn::BitCast(du64, ab), hn::BitCast(du64, cd));
+      const auto high = hn::InterleaveUpper(du64, hn::BitCast(du64, ab), hn::BitCast(du64, cd));
+      return hn::Add(hn::BitCast(d, low), hn::BitCast(d, high));
+    };
+    const F32 first = fours(pairs(v[0], v[1]), pairs(v[2], v[3]));
+    if constexpr (kLanes == 4) {
+      return first;
+    } else {
+      const F32 second = fours(pairs(v[4], v[5]), pairs(v[6], v[7]));
+      return hn::Add(hn::ConcatLowerLower(d, second, first),
+                     hn::ConcatUpperUpper(d, second, first));
+    }
+  } else {
+    for (int width = kLanes; width > 1; width /= 2) {
+      for (int i = 0; i < width / 2; ++i) {
+        v[i] = hn::Add(hn::ConcatEven(d, v[2 * i + 1], v[2 * i]),
+                       hn::ConcatOdd(d, v[2 * i + 1], v[2 * i]));
+      }
+    }
+    return v[0];
+  }
+#endif
+}
+
+template <typename T, int kRows>
+struct FewRows {
+  /// Keys whose products are summed side by side, so that a vector of scores costs one reduction.
+  static constexpr int kKeys = std::max(1, kLanes / kRows);
+  static constexpr int kSums = kKeys * kRows;
+  static constexpr int kRow = static_cast<int>(AttentionWorkspace::kScoreRow);
+
+  /// scores[r, key] = q[r] . K[key] for key < count (and garbage up to a multiple of kKeys).
+  static HWY_NOINLINE void Scores(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
+                                int count, int dim, const float* HWY_RESTRICT q,
+                                float* HWY_RESTRICT scores, const UpcomingRows<T>& next) {
+    const F32Tag d;
+    for (int key = 0; key < count; key += kKeys) {
+      const T* HWY_RESTRICT row[kKeys];
+      for (int j = 0; j < kKeys; ++j) {
+        row[j] = pool + offsets[std::min(key + j, count - 1)];
+        next.Prefetch(key + j, dim);
+      }
+      F32 sums[kSums];
+      for (F32& sum : sums) sum = hn::Zero(d);
+      for (int i = 0; i < dim; i += kLanes) {
+#pragma GCC unroll 16
+        for (int j = 0; j < kKeys; ++j) {
+          const F32 k = LoadF32(d, row[j] + i);
+#pragma GCC unroll 16
+          for (int r = 0; r < kRows; ++r) {
+            sums[r * kKeys + j] = hn::MulAdd(k, hn::LoadU(d, q + r * dim + i), sums[r * kKeys + j]);
+          }
+        }
+      }
+      StoreScores(sums, key, scores);
+    }
+  }
+
+  /// out[r] += sum over keys of weights[r, key] * V[key].
+  static HWY_NOINLINE void Accumulate(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
+                                    int count, int dim, const float* HWY_RESTRICT weights,
+                                    float* HWY_RESTRICT out, const UpcomingRows<T>& next) {
+    for (int key = 0; key < count; ++key) next.Prefetch(key, dim);
+    constexpr int kVectors = std::max(1, 8 / kRows);
+    int i = AccumulateColumns<kVectors>(pool, offsets, count, dim, 0, weights, out);
+    if constexpr (kVectors > 2) {
+      i = AccumulateColumns<kVectors / 2>(pool, offsets, count, dim, i, weights, out);
+    }
+    if constexpr (kVectors > 4) {
+      i = AccumulateColumns<kVectors / 4>(pool, offsets, count, dim, i, weights, out);
+    }
+    if constexpr (kVectors > 1) {
+      AccumulateColumns<1>(pool, offsets, count, dim, i, weights, out);
+    }
+  }
+
+ private:
+  static HWY_INLINE void StoreScores(F32* HWY_RESTRICT sums, int key, float* HWY_RESTRICT scores) {
+    const F32Tag d;
+    if constexpr (kRows == 1) {
+      hn::StoreU(SumOfEach(sums), d, scores + key);
+    } else {
+      HWY_ALIGN float each[kSums];
+      for (int i = 0; i < kSums; i += kLanes) hn::Store(SumOfEach(sums + i), d, each + i);
+      for (int r = 0; r < kRows; ++r) {
+        for (int j = 0; j < kKeys; ++j) scores[r * kRow + key + j] = each[r * kKeys + j];
+      }
+    }
+  }
+
+  // As many columns from `begin` as fit a whole number of kVectors vectors; returns the first that
+  // is left.
+  template <int kVectors>
+  static HWY_INLINE int AccumulateColumns(const T* HWY_RESTRICT pool,
+                                          const int64_t* HWY_RESTRICT offsets, int count, int dim,
+                                          int begin, const float* HWY_RESTRICT weights,
+                                          float* HWY_RESTRICT out) {
+    const F32Tag d;
+    int i = begin;
+    for (; i + kVectors * kLanes <= dim; i += kVectors * kLanes) {
+      F32 sums[kRows * kVectors];
+      for (int r = 0; r < kRows; ++r) {
+        for (int j = 0; j < kVectors; ++j) {
+          sums[r * kVectors + j] = hn::LoadU(d, out + r * dim + i + j * kLanes);
+        }
+      }
+      for (int key = 0; key < count; ++key) {
+        const T* HWY_RESTRICT row = pool + offsets[key] + i;
+        F32 weight[kRows];
+#pragma GCC unroll 16
+        for (int r = 0; r < kRows; ++r) weight[r] = hn::Set(d, weights[r * kRow + key]);
+#pragma GCC unroll 16
+        for (int j = 0; j < kVectors; ++j) {
+          const F32 v = LoadF32(d, row + j * kLanes);
+#pragma GCC unroll 16
+          for (int r = 0; r < kRows; ++r) {
+            sums[r * kVectors + j] = hn::MulAdd(v, weight[r], sums[r * kVectors + j]);
+          }
+        }
+      }
+      for (int r = 0; r < kRows; ++r) {
+        for (int j = 0; j < kVectors; ++j) {
+          hn::StoreU(sums[r * kVectors + j], d, out + r * dim + i + j * kLanes);
+        }
+      }
+    }
+    return i;
+  }
+};
+
+/// All keys of `item` for KV heads [first_head, first_head + heads) of one query. Inside a tile K
+/// is walked in page order over all heads, then V; while one head's rows of a block are used, the
+/// next head's are on their way.
+template <typename T, int kRows, class Accessor>
+HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& item,
+                                const Accessor& kv, int first_head, int heads,
+                                const AttentionWorkspace& work) {
+  using Rows = FewRows<T, kRows>;
+  const int dim = call.head_dim;
+  const T* const k_pool = static_cast<const T*>(call.k) + first_head * kv.head_stride();
+  const T* const v_pool = static_cast<const T*>(call.v) + first_head * kv.head_stride();
+  const int64_t score_rows = kRows * AttentionWorkspace::kScoreRow;
+  const int block = call.layout.block_size == 0 ? kKeyTile : call.layout.block_size;
+  const int segment = std::clamp(block, 8, static_cast<int>(kKeyTile));
+
+  int64_t lists[2][kKeyTile];
+  const auto list_tile = [&](int begin, int64_t* offsets) {
+    const int count = std::min<int>(kKeyTile, item.end_key - begin);
+    if (count > 0) ListKeys(kv, begin, count, offsets);
+    return std::max(count, 0);
+  };
+  int64_t* offsets = lists[0];
+  int64_t* next_offsets = lists[1];
+  int count = list_tile(item.first_key, offsets);
+  for (int begin = item.first_key; begin < item.end_key; begin += kKeyTile) {
+    const int next_count = list_tile(begin + kKeyTile, next_offsets);
+    // What comes after (segment at `key`, head): the next head, the next segment, then what follows
+    // the sweep.
+    const auto upcoming = [&](const T* pool, int key, int head, UpcomingRows<T> after) HWY_ATTR {
+      if (head + 1 == heads) {
+        head = -1;
+        key += segment;
+        if (key >= count) return after;
+      }
+      return UpcomingRows<T>{pool + (head + 1) * kv.head_stride(), offsets + key,
+                             std::min(segment, count - key)};
+    };
+    const UpcomingRows<T> first_v{v_pool, offsets, std::min(segment, count)};
+    const UpcomingRows<T> next_k{k_pool, next_offsets, std::min(segment, next_count)};
+
+    for (int key = 0; key < count; key += segment) {
+      const int keys = std::min(segment, count - key);
+      for (int head = 0; head < heads; ++head) {
+        Rows::Scores(k_pool + head * kv.head_stride(), offsets + key, keys, dim,
+                     work.q() + head * kRows * dim, work.scores() + head * score_rows + key,
+                     upcoming(k_pool, key, head, first_v));
+      }
+    }
+    for (int row = 0; row < heads * kRows; ++row) {
+      const float factor = SoftmaxTile(work.scores() + row * AttentionWorkspace::kScoreRow, count,
+                                       work.largest()[row], work.sum()[row]);
+      if (factor != 1.0f) Rescale(factor, dim, work.out() + row * dim);
+    }
+    for (int key = 0; key < count; key += segment) {
+      const int keys = std::min(segment, count - key);
+      for (int head = 0; head < heads; ++head) {
+        Rows::Accumulate(v_pool + head * kv.head_stride(), offsets + key, keys, dim,
+                         work.scores() + head * score_rows + key, work.out() + head * kRows * dim,
+                         upcoming(v_pool, key, head, next_k));
+      }
+    }
+    std::swap(offsets, next_offsets);
+    count = next_count;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kvbench
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,168 @@
+// Attention of any number of query rows a KV head: prompts, and decodes of odd or large groups. A
+// tile of K and V is converted to fp32 once for all rows. Compiled once for each target.
+
+#if defined(KVBENCH_KERNELS_CPU_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KVBENCH_KERNELS_CPU_ATTENTION_TILE_INL_H_
+#undef KVBENCH_KERNELS_CPU_ATTENTION_TILE_INL_H_
+#else
+#define KVBENCH_KERNELS_CPU_ATTENTION_TILE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/cpu/attention_item.h"
+#include "kernels/cpu/kv_accessor.h"
+#include "kernels/cpu/multiply-inl.h"
+#include "kernels/cpu/softmax-inl.h"
+#include "kernels/cpu/upcoming_rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kvbench {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_SCALAR
+
+/// keys[i, j] = row[j][i] for four rows. @param keys [dim, tile], moved to the first row's column
+template <typename T>
+HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, int dim, int tile,
+                              float* HWY_RESTRICT keys) {
+  const F32Tag d;
+  for (int i = 0; i < dim; ++i) {
+    for (int j = 0; j < 4; ++j) hn::StoreU(LoadF32(d, row[j] + i), d, keys + i * tile + j);
+  }
+}
+
+#else
+
+/// Stores each 128-bit block of v, `stride` floats apart.
+template <class D, class V>
+HWY_INLINE void StoreBlocks(D d, V v, int64_t stride, float* HWY_RESTRICT to) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    hn::StoreU(v, d, to);
+  } else {
+    const hn::Half<D> half;
+    StoreBlocks(half, hn::LowerHalf(half, v), stride, to);
+    StoreBlocks(half, hn::UpperHalf(half, v), stride,
+                to + static_cast<int64_t>(hn::MaxLanes(half)) / 4 * stride);
+  }
+}
+
+/// keys[i, j] = row[j][i] for four rows. @param keys [dim, tile], moved to the first row's column
+template <typename T>
+HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, int dim, int tile,
+                              float* HWY_RESTRICT keys) {
+  const F32Tag d;
+  const auto low = [&](F32 a, F32 b) HWY_ATTR { return hn::InterleaveLower(d, a, b); };
+  const auto high = [&](F32 a, F32 b) HWY_ATTR { return hn::InterleaveUpper(d, a, b); };
+  for (int i = 0; i < dim; i += kLanes) {
+    const F32 k0 = LoadF32(d, row[0] + i);
+    const F32 k1 = LoadF32(d, row[1] + i);
+    const F32 k2 = LoadF32(d, row[2] + i);
+    const F32 k3 = LoadF32(d, row[3] + i);
+    // 4 x 4 inside each 128-bit block: block b then holds dimension 4 b + (0..3) of the four keys.
+    const F32 even_low = low(k0, k2), odd_low = low(k1, k3);
+    const F32 even_high = high(k0, k2), odd_high = high(k1, k3);
+    float* const to = keys + i * tile;
+    StoreBlocks(d, low(even_low, odd_low), 4 * tile, to);
+    StoreBlocks(d, high(even_low, odd_low), 4 * tile, to + tile);
+    StoreBlocks(d, low(even_high, odd_high), 4 * tile, to + 2 * tile);
+    StoreBlocks(d, high(even_high, odd_high), 4 * tile, to + 3 * tile);
+  }
+}
+
+#endif
+
+/// Converts and transposes K rows: keys[i, key] for key < count (and copies of the last up to a
+/// multiple of 4), so that scores need no sums across lanes. @param keys [dim, tile]
+template <typename T>
+HWY_NOINLINE void ConvertKeys(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
+                            int count, int dim, int tile, float* HWY_RESTRICT keys,
+                            const UpcomingRows<T>& next) {
+  for (int key = 0; key < count; key += 4) {
+    const T* row[4];
+    for (int j = 0; j < 4; ++j) {
+      row[j] = pool + offsets[std::min(key + j, count - 1)];
+      next.Prefetch(key + j, dim);
+    }
+    TransposeFour(row, dim, tile, keys + key);
+  }
+}
+
+/// @param values [count, dim]
+template <typename T>
+HWY_NOINLINE void ConvertValues(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
+                              int count, int dim, float* HWY_RESTRICT values,
+                              const UpcomingRows<T>& next) {
+  const F32Tag d;
+  for (int key = 0; key < count; ++key) {
+    next.Prefetch(key, dim);
+    const T* HWY_RESTRICT row = pool + offsets[key];
+    for (int i = 0; i < dim; i += kLanes) {
+      hn::StoreU(LoadF32(d, row + i), d, values + key * dim + i);
+    }
+  }
+}
+
+/// Queries, keys and running results of one KV head against one converted tile.
+/// @param first_position position of the item's first query
+HWY_NOINLINE void AttendConvertedTile(const AttentionItem& item, int group, int dim, int begin,
+                                    int count, int first_position, int head,
+                                    const AttentionWorkspace& work) {
+  const F32Tag d;
+  const int rows = item.num_queries * group;
+  const int tile = ConvertedTile(dim);
+  constexpr int kRow = static_cast<int>(AttentionWorkspace::kScoreRow);
+  // Queries before the tile's first key see none of it.
+  const int first_query = std::max(0, begin - first_position);
+  const int first_row = first_query * group;
+  if (first_row >= rows) return;
+  const int64_t state = int64_t{head} * rows + first_row;
+  float* const scores = work.scores() + first_row * kRow;
+  Multiply<false>({work.q() + state * dim, dim}, {work.keys(), tile}, {scores, kRow},
+                  {rows - first_row, dim, (count + kLanes - 1) / kLanes * kLanes}, nullptr);
+  for (int row = first_row; row < rows; ++row) {
+    const int visible = std::min(count, first_position + row / group + 1 - begin);
+    float* const weights = work.scores() + row * kRow;
+    work.factors()[row] = SoftmaxTile(weights, visible, work.largest()[head * rows + row],
+                                      work.sum()[head * rows + row]);
+    for (int key = visible; key < count; key += kLanes) hn::StoreU(hn::Zero(d), d, weights + key);
+  }
+  Multiply<true>({scores, kRow}, {work.values(), dim}, {work.out() + state * dim, dim},
+                 {rows - first_row, count, dim}, work.factors() + first_row);
+}
+
+/// All keys of `item` for KV heads [first_head, first_head + heads).
+template <typename T, class Accessor>
+HWY_NOINLINE void AttendTiles(const AttentionCall& call, const AttentionItem& item,
+                              const Accessor& kv, int first_head, int heads,
+                              const AttentionWorkspace& work) {
+  const int dim = call.head_dim;
+  const int tile = ConvertedTile(dim);
+  const int group = call.num_heads / call.num_kv_heads;
+  const AttentionSequence& sequence = call.sequences[static_cast<size_t>(item.sequence)];
+  const int first_position = sequence.context - sequence.num_queries + item.first_query;
+  const T* const k_pool = static_cast<const T*>(call.k) + first_head * kv.head_stride();
+  const T* const v_pool = static_cast<const T*>(call.v) + first_head * kv.head_stride();
+  int64_t offsets[kKeyTile];
+  for (int begin = item.first_key; begin < item.end_key; begin += tile) {
+    const int count = std::min(tile, item.end_key - begin);
+    ListKeys(kv, begin, count, offsets);
+    for (int head = 0; head < heads; ++head) {
+      const int64_t at = head * kv.head_stride();
+      const int64_t next = head + 1 < heads ? at + kv.head_stride() : at;
+      const int next_count = head + 1 < heads ? count : 0;
+      ConvertKeys<T>(k_pool + at, offsets, count, dim, tile, work.keys(),
+                     {k_pool + next, offsets, next_count});
+      ConvertValues<T>(v_pool + at, offsets, count, dim, work.values(),
+                       {v_pool + next, offsets, next_count});
+      AttendConvertedTile(item, group, dim, begin, count, first_position, head, work);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kvbench
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,92 @@
+#include "kernels/cpu/kv_write.h"
+
+#include "kernels/cpu/kv_accessor.h"
+#include "kernels/cpu/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/kv_write.cc"
+#include "hwy/foreach_target.h"
+//
+#include "hwy/highway.h"
+#include "kernels/cpu/convert-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kvbench {
+namespace HWY_NAMESPACE {
+
+template <typename T>
+void WriteRow(const KvWriteCall& call, int64_t row, int64_t offset, int64_t head_stride) {
+  const F32Tag d;
+  const int dim = call.head_dim;
+  const float* const k = call.k + row * call.row_stride;
+  const float* const v = call.v + row * call.row_stride;
+  T* const k_pool = static_cast<T*>(call.k_pool) + offset;
+  T* const v_pool = static_cast<T*>(call.v_pool) + offset;
+  for (int head = 0; head < call.num_kv_heads; ++head) {
+    for (int i = 0; i < dim; i += kLanes) {
+      StoreF32(hn::LoadU(d, k + head * dim + i), d, k_pool + head * head_stride + i);
+      StoreF32(hn::LoadU(d, v + head * dim + i), d, v_pool + head * head_stride + i);
+    }
+  }
+}
+
+// Tokens [begin, end) of the call, counted over its sequences in order.
+template <typename T, class Accessor>
+void WriteTokens(const KvWriteCall& call, int64_t begin, int64_t end) {
+  int64_t first = 0;
+  for (const AttentionSequence& sequence : call.sequences) {
+    if (first >= end) break;
+    const int64_t from = std::max<int64_t>(begin - first, 0);
+    const int64_t to = std::min<int64_t>(end - first, sequence.num_queries);
+    first += sequence.num_queries;
+    if (from >= to) continue;
+    const Accessor kv(call.layout, sequence);
+    const int32_t position = sequence.context - sequence.num_queries;
+    for (int64_t query = from; query < to;) {
+      const KvRun run = kv.RunAt(position + static_cast<int32_t>(query));
+      const int64_t run_end = std::min(to, query + run.tokens);
+      for (int64_t offset = run.offset; query < run_end; ++query, offset += kv.token_stride()) {
+        WriteRow<T>(call, sequence.first_query + query, offset, kv.head_stride());
+      }
+    }
+  }
+}
+
+template <typename T>
+void WriteLayout(const KvWriteCall& call, int64_t begin, int64_t end) {
+  if (call.layout.block_size == 0) return WriteTokens<T, ContiguousKv>(call, begin, end);
+  WriteTokens<T, PagedKv>(call, begin, end);
+}
+
+void WriteKvRange(const KvWriteCall& call, int64_t begin, int64_t end) {
+  switch (call.kv_type) {
+    case KvType::kFp16:
+      return WriteLayout<hwy::float16_t>(call, begin, end);
+    case KvType::kBf16:
+      return WriteLayout<hwy::bfloat16_t>(call, begin, end);
+    case KvType::kFp32:
+      return WriteLayout<float>(call, begin, end);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kvbench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kvbench {
+
+HWY_EXPORT(WriteKvRange);
+
+void WriteKv(ThreadPool& pool, const KvWriteCall& call) {
+  int64_t tokens = 0;
+  for (const AttentionSequence& sequence : call.sequences) tokens += sequence.num_queries;
+  const auto write = HWY_DYNAMIC_DISPATCH(WriteKvRange);
+  pool.Run([&](int thread) {
+    const ThreadRange range = SplitRange(tokens, thread, pool.size());
+    write(call, range.begin, range.end);
+  });
+}
+
+}  // namespace kvbench
+#endif
