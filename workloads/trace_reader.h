@@ -20,7 +20,7 @@ struct TraceReadOptions {
   /// For a CSV with other column names: "arrival=NAME:unit,prompt=NAME,output=NAME". Units s, ms,
   /// us, ns, or timestamp ("2023-11-16 18:15:46.6805900"). Without `arrival` the file is a list of
   /// lengths.
-  std::string columns;
+  std::string columns = {};
   /// 2 replays the file's arrivals twice as fast: times are divided by it and rounded half up to
   /// whole ns.
   double speed = 1.0;
