@@ -37,18 +37,16 @@ int64_t ContiguousCache::ReservedSlots(int64_t prompt_tokens, int64_t output_tok
 
 AdmitResult ContiguousCache::Admit(const Admission& admission) {
   if (admission.final_length > max_model_len_) {
-    return AdmitResult::NeverFits("its final length of " + std::to_string(admission.final_length) +
-                                  " tokens exceeds max_model_len " +
+    return AdmitResult::NeverFits("it is longer than max_model_len " +
                                   std::to_string(max_model_len_));
   }
   const int64_t wanted =
       ReservedSlots(admission.final_length - admission.estimate, admission.estimate);
   const int64_t chunk_units = ChunkUnits(wanted);
   if (chunk_units > buddies_.largest_chunk_units()) {
-    return AdmitResult::NeverFits("it needs a chunk of " +
-                                  std::to_string(chunk_units * kUnitSlots) +
-                                  " slots, and the largest of the cache has " +
-                                  std::to_string(buddies_.largest_chunk_units() * kUnitSlots));
+    return AdmitResult::NeverFits("it needs a larger chunk than the cache's largest, " +
+                                  std::to_string(buddies_.largest_chunk_units() * kUnitSlots) +
+                                  " slots");
   }
   const int64_t offset = buddies_.Allocate(chunk_units);
   if (offset == BuddyAllocator::kNone) {

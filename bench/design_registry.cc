@@ -29,7 +29,8 @@ const std::vector<Design>& Designs() {
        &MakeContiguous<Reservation::kPow2>},
       {"contiguous-oracle", false, "none", 0.0, "prompt + true output length",
        &MakeContiguous<Reservation::kOracle>},
-      {"paged", true, "recompute", PagedCache::kWatermark, "blocks of --block-size slots, taken as tokens come", &MakePaged},
+      {"paged", true, "recompute", PagedCache::kWatermark,
+       "blocks of --block-size slots, taken as tokens come", &MakePaged},
   };
   return kDesigns;
 }

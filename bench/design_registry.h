@@ -18,7 +18,7 @@ struct DesignParameters {
 
 struct Design {
   std::string_view name;
-  bool has_blocks;  ///< --block-size is an axis of it
+  bool has_blocks;              ///< --block-size is an axis of it
   std::string_view preemption;  ///< "recompute", or "none": what it admits always runs to its end
   double watermark;             ///< share of the blocks that admission leaves free
   std::string_view summary;     ///< one line for --help

@@ -16,7 +16,8 @@ namespace kvbench {
 
 namespace {
 
-/// The value of the first line `key<separator>value` of a file, without quotes and blanks around it.
+/// The value of the first line `key<separator>value` of a file, without quotes and blanks around
+/// it.
 std::optional<std::string> Lookup(const char* path, std::string_view key, char separator) {
   std::ifstream file(path);
   std::string line;

@@ -2,7 +2,8 @@
 
 namespace kvbench {
 
-/// While one exists, Ctrl-C (SIGINT) and SIGTERM do not end the program but are remembered; a second one ends it.
+/// While one exists, Ctrl-C (SIGINT) and SIGTERM do not end the program but are remembered; a
+/// second one ends it.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -1,6 +1,6 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
 #include <string>
@@ -21,8 +21,11 @@ std::string CommandLine(int argc, char** argv) {
   std::string line = "kvbench";
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    const bool plain = !word.empty() && word.find_first_not_of(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:%@") == std::string::npos;
+    const bool plain =
+        !word.empty() &&
+        word.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:%@") ==
+            std::string::npos;
     if (plain) {
       line += " " + word;
       continue;
@@ -39,11 +42,13 @@ std::string CommandLine(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("kvbench measures KV caches of large language models: memory waste, throughput and latency.");
+  CLI::App app(
+      "kvbench measures KV caches of large language models: memory waste, throughput and latency.");
   app.name("kvbench");
-  app.set_version_flag("--version", fmt::format("kvbench {} ({}, {} build, {})", kvbench::Version(),
-                                                kvbench::Commit().empty() ? "no commit" : kvbench::Commit(),
-                                                kvbench::BuildType(), kvbench::Compiler()));
+  app.set_version_flag("--version",
+                       fmt::format("kvbench {} ({}, {} build, {})", kvbench::Version(),
+                                   kvbench::Commit().empty() ? "no commit" : kvbench::Commit(),
+                                   kvbench::BuildType(), kvbench::Compiler()));
   app.require_subcommand(1);
   app.footer("Start with: kvbench run quick");
   int exit_code = 0;
@@ -61,7 +66,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "kvbench: out of memory: use a smaller model, --kv-memory or trace\n");
     return kMachine;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kvbench: internal error: {}; please report it with the command line\n", error.what());
+    fmt::print(stderr, "kvbench: internal error: {}; please report it with the command line\n",
+               error.what());
     return kDefect;
   }
 }

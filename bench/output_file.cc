@@ -126,6 +126,9 @@ std::pair<int, std::string> OpenTemporary(const std::string& target) {
 
 /// What keeps a file from being put at the path, or 0. Opens nothing and creates nothing.
 int WhyNotWritable(const std::string& target) {
+  if (target.empty()) {
+    return ENOENT;
+  }
   struct stat info {};
   if (stat(target.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) {

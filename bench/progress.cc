@@ -11,9 +11,9 @@ namespace {
 constexpr std::chrono::milliseconds kRedraw{200};
 
 double TokensPerSecond(const EngineProgress& progress) {
-  return progress.clock_ps > 0
-             ? static_cast<double>(progress.generated) / (static_cast<double>(progress.clock_ps) / 1e12)
-             : 0;
+  return progress.clock_ps > 0 ? static_cast<double>(progress.generated) /
+                                     (static_cast<double>(progress.clock_ps) / 1e12)
+                               : 0;
 }
 }  // namespace
 
@@ -63,8 +63,8 @@ void Progress::Draw(const EngineProgress& progress) {
 
 void Progress::EndRun() {
   fmt::print(stderr, "{}[{}/{}] {}: {} requests, {:.0f} output tokens/s, {:.1f} s\n",
-             terminal_ ? "\r\033[K" : "", run_, num_runs_, title_, last_.done, TokensPerSecond(last_),
-             std::chrono::duration<double>(Clock::now() - begin_).count());
+             terminal_ ? "\r\033[K" : "", run_, num_runs_, title_, last_.done,
+             TokensPerSecond(last_), std::chrono::duration<double>(Clock::now() - begin_).count());
 }
 
 }  // namespace kvbench

@@ -8,8 +8,8 @@
 
 namespace kvbench {
 
-/// What stderr shows while runs go on: on a terminal one line that is rewritten a few times a second, and everywhere one
-/// line for each run that ended.
+/// What stderr shows while runs go on: on a terminal one line that is rewritten a few times a
+/// second, and everywhere one line for each run that ended.
 class Progress {
  public:
   explicit Progress(int64_t num_runs);

@@ -137,9 +137,10 @@ void FillRequests(const FinishedRun& f, RunRecord& record) {
     record.duration = static_cast<double>(last_completion - first_arrival) / kPsPerSecond;
   }
   record.request_throughput = Ratio(static_cast<double>(record.completed), record.duration);
-  record.output_throughput = Ratio(static_cast<double>(record.total_output_tokens), record.duration);
-  record.total_token_throughput =
-      Ratio(static_cast<double>(record.total_input_tokens + record.total_output_tokens), record.duration);
+  record.output_throughput =
+      Ratio(static_cast<double>(record.total_output_tokens), record.duration);
+  record.total_token_throughput = Ratio(
+      static_cast<double>(record.total_input_tokens + record.total_output_tokens), record.duration);
   record.normalized_latency_mean_s_per_token = Mean(normalized);
   record.ttft = Summarize(std::move(ttft));
   record.tpot = Summarize(std::move(tpot));
@@ -154,9 +155,11 @@ void FillRequests(const FinishedRun& f, RunRecord& record) {
 }
 
 UsageShares Shares(const UsageSums& sums) {
-  const double all = AsDouble(sums.live + sums.reserved + sums.overestimate + sums.rounding + sums.free);
-  return {AsDouble(sums.live) / all, AsDouble(sums.reserved) / all, AsDouble(sums.overestimate) / all,
-          AsDouble(sums.rounding) / all, AsDouble(sums.free) / all};
+  const double all =
+      AsDouble(sums.live + sums.reserved + sums.overestimate + sums.rounding + sums.free);
+  return {AsDouble(sums.live) / all, AsDouble(sums.reserved) / all,
+          AsDouble(sums.overestimate) / all, AsDouble(sums.rounding) / all,
+          AsDouble(sums.free) / all};
 }
 
 KvStats DescribeKv(const FinishedRun& f) {
@@ -206,11 +209,11 @@ void FillSteps(const Metrics& metrics, RunRecord& record) {
   const StepSums& waiting = metrics.while_waiting();
   if (waiting.steps > 0) {
     const double seconds = AsDouble(waiting.time_ps) / kPsPerSecond;
-    record.while_waiting = {.steps = waiting.steps,
-                            .duration_s = seconds,
-                            .mean_running_requests =
-                                AsDouble(waiting.running) / static_cast<double>(waiting.steps),
-                            .output_throughput = Ratio(AsDouble(waiting.generated), seconds)};
+    record.while_waiting = {
+        .steps = waiting.steps,
+        .duration_s = seconds,
+        .mean_running_requests = AsDouble(waiting.running) / static_cast<double>(waiting.steps),
+        .output_throughput = Ratio(AsDouble(waiting.generated), seconds)};
   }
   for (const auto& [reason, count] : metrics.rejected()) {
     record.rejected_reasons.push_back({reason, count});

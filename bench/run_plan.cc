@@ -8,10 +8,10 @@
 
 #include "bench/design_registry.h"
 #include "bench/engine/scheduler.h"
+#include "workloads/arrivals.h"
 #include "workloads/error.h"
 #include "workloads/trace_generator.h"
 #include "workloads/trace_reader.h"
-#include "workloads/arrivals.h"
 
 namespace kvbench {
 
@@ -79,11 +79,13 @@ void CheckSomethingFits(const PlannedRun& run) {
     }
     reason = outcome.rejected.front().reason;
   }
-  throw Error(fmt::format(
-      "{} with {} of KV cache ({} slots) can never run a single one of the {} requests (of the last: "
-      "{}): raise --kv-memory or --max-model-len, or use shorter requests",
-      run.spec.design, fmt::format("{:.4g} MiB", static_cast<double>(run.spec.kv_memory) / (1 << 20)),
-      cache->capacity_slots(), requests.size(), reason));
+  throw Error(
+      fmt::format("{} with {} of KV cache ({} slots) can never run a single one of the {} requests "
+                  "(of the last: "
+                  "{}): raise --kv-memory or --max-model-len, or use shorter requests",
+                  run.spec.design,
+                  fmt::format("{:.4g} MiB", static_cast<double>(run.spec.kv_memory) / (1 << 20)),
+                  cache->capacity_slots(), requests.size(), reason));
 }
 
 }  // namespace
@@ -118,9 +120,10 @@ std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs) {
     run.kv_bytes_per_token = KvBytesPerToken(run.model, spec.kv_cache_dtype);
     run.slots = spec.kv_memory / run.kv_bytes_per_token;
     if (run.slots > int64_t{1} << 31) {
-      throw Error(fmt::format("--kv-memory: {} slots of model {} are more than the 2^31 that a cache "
-                              "may have",
-                              run.slots, run.model.name));
+      throw Error(
+          fmt::format("--kv-memory: {} slots of model {} are more than the 2^31 that a cache "
+                      "may have",
+                      run.slots, run.model.name));
     }
     CheckSomethingFits(run);
     CpuExecutor::Check(ExecutorConfig(run), *MakeCache(run));

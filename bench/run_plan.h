@@ -29,9 +29,9 @@ struct PlannedRun {
   int64_t slots = 0;  ///< of the KV budget, before a design cuts them to whole blocks
 };
 
-/// Loads models and traces, each once, and checks that every run can be done, so that nothing fails after an hour.
-/// Throws Error: for what cannot be read, for a cache that no request of its trace can ever fit, and (kMachine) for what
-/// the machine cannot hold.
+/// Loads models and traces, each once, and checks that every run can be done, so that nothing fails
+/// after an hour. Throws Error: for what cannot be read, for a cache that no request of its trace
+/// can ever fit, and (kMachine) for what the machine cannot hold.
 std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs);
 
 /// A fresh cache for a run.

@@ -90,8 +90,7 @@ const std::vector<RunField>& RunFields() {
   static const std::vector<RunField> kFields = {
       {"model", "NAME|FILE", kWhat, "built-in model, or a Hugging Face config.json [twin-mha]",
        [](RunSpec& s, const std::string& v) { s.model = v; }},
-      {"design", "NAME", kWhat,
-       "contiguous-max, contiguous-pow2, contiguous-oracle, paged [paged]",
+      {"design", "NAME", kWhat, "contiguous-max, contiguous-pow2, contiguous-oracle, paged [paged]",
        [](RunSpec& s, const std::string& v) { s.design = std::string(FindDesign(v).name); }},
       {"block-size", "N", kWhat, "slots of a block, paged designs only: 1, 2, 4, ... 256 [16]",
        &SetBlockSize},
@@ -116,8 +115,7 @@ const std::vector<RunField>& RunFields() {
        [](RunSpec& s, const std::string& v) { s.trace = v; }},
       {"limit", "N", kRequests, "first N requests of the file, 0: all [0]",
        [](RunSpec& s, const std::string& v) { s.limit = ParseInteger(v, 0); }},
-      {"columns", "SPEC", kRequests,
-       "of any other CSV: arrival=NAME:unit,prompt=NAME,output=NAME",
+      {"columns", "SPEC", kRequests, "of any other CSV: arrival=NAME:unit,prompt=NAME,output=NAME",
        [](RunSpec& s, const std::string& v) { s.columns = v; }, false},
       {"lengths", "SPEC", kRequests,
        "sharegpt, alpaca, azure-conv, azure-code, arxiv, fixed:prompt=128:output=64, uniform:..., "
@@ -138,8 +136,7 @@ const std::vector<RunField>& RunFields() {
       {"dense", "on|off", kHow, "off runs attention and cache work alone [on]",
        [](RunSpec& s, const std::string& v) { s.dense = ParseOnOff(v); }},
       {"window", "FROM..TO", kHow,
-       "take means and percentiles inside it only, for example 10s..60s",
-       &SetWindow},
+       "take means and percentiles inside it only, for example 10s..60s", &SetWindow},
   };
   return kFields;
 }
@@ -158,7 +155,8 @@ std::vector<std::string> ExpandValues(const std::vector<std::string>& values) {
     const double step = ParseNumber(std::string_view(value).substr(step_sign + 1));
     const bool factor = value[step_sign] == '*';
     if (factor ? (step <= 1 || first <= 0) : step <= 0) {
-      throw Error(fmt::format("'{}' is a range that never ends: write 1..4+0.5 or 1..256*2", value));
+      throw Error(
+          fmt::format("'{}' is a range that never ends: write 1..4+0.5 or 1..256*2", value));
     }
     double current = first;
     for (int64_t i = 1; current <= last * (1 + 1e-12); ++i) {

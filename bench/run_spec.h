@@ -13,8 +13,8 @@
 
 namespace kvbench {
 
-/// One run: trace x design x model x dtypes x executor x limits. Flags, suite keys and the record all come from here:
-/// to add a parameter, add a member and its line in RunFields().
+/// One run: trace x design x model x dtypes x executor x limits. Flags, suite keys and the record
+/// all come from here: to add a parameter, add a member and its line in RunFields().
 struct RunSpec {
   // what
   std::string model = "twin-mha";
@@ -57,11 +57,12 @@ const std::vector<RunField>& RunFields();
 /// The values that each parameter takes, by its name; a parameter with several is an axis.
 using AxisValues = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-/// Ranges "1..4+0.5" (step) and "1..256*2" (factor), both ends included, as single values; others as they are.
+/// Ranges "1..4+0.5" (step) and "1..256*2" (factor), both ends included, as single values; others
+/// as they are.
 std::vector<std::string> ExpandValues(const std::vector<std::string>& values);
 
-/// A suite file: a JSON object with the parameters' names as keys, a value or a list each, and optionally
-/// "name" and "description".
+/// A suite file: a JSON object with the parameters' names as keys, a value or a list each, and
+/// optionally "name" and "description".
 struct Suite {
   std::string name;
   std::string description;
@@ -74,8 +75,8 @@ Suite LoadSuite(const std::string& path_or_name);
 /// The values of a flag's text: split at commas where the field is a list, ranges expanded.
 std::vector<std::string> SplitValues(const RunField& field, const std::string& text);
 
-/// All combinations of the axes, the last field varying fastest; block sizes are no axis of contiguous designs. Throws
-/// Error naming the flag.
+/// All combinations of the axes, the last field varying fastest; block sizes are no axis of
+/// contiguous designs. Throws Error naming the flag.
 std::vector<RunSpec> ExpandRuns(const AxisValues& axes);
 
 }  // namespace kvbench

@@ -76,7 +76,8 @@ Suite LoadSuite(const std::string& path_or_name) {
     const auto& fields = RunFields();
     if (std::none_of(fields.begin(), fields.end(),
                      [&](const RunField& field) { return field.name == key; })) {
-      throw Error(fmt::format("{}: there is no such parameter; `kvbench run --help` lists them", where));
+      throw Error(
+          fmt::format("{}: there is no such parameter; `kvbench run --help` lists them", where));
     }
     std::vector<std::string>& values = suite.axes[key];
     if (value.is_array()) {

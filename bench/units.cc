@@ -18,7 +18,8 @@ struct Unit {
   double factor;
 };
 
-/// Splits "1.5GiB" into number and unit and multiplies; an empty unit must be in the list to be allowed.
+/// Splits "1.5GiB" into number and unit and multiplies; an empty unit must be in the list to be
+/// allowed.
 template <size_t N>
 double ParseWithUnit(std::string_view text, const std::array<Unit, N>& units, const char* what,
                      const char* example) {

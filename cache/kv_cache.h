@@ -27,7 +27,8 @@ struct AdmitResult {
   enum class Kind { kFits, kWait, kNeverFits };
   Kind kind = Kind::kFits;
   int64_t cached_tokens = 0;  ///< leading tokens whose KV is already there
-  std::string reason;         ///< a sentence, when it never fits
+  std::string reason;  ///< when it never fits: says nothing of this sequence alone, so that equal
+                       ///< ones add up
 
   static AdmitResult Fits() { return {}; }
   static AdmitResult Wait() { return {Kind::kWait, 0, {}}; }
@@ -77,10 +78,6 @@ class KvCache {
 
   /// All slots of the cache, whole blocks.
   virtual int64_t capacity_slots() const = 0;
-
-  /// Slots that admission leaves free so that running sequences can grow; 0 where a design has
-  /// none.
-  virtual int64_t watermark_slots() const { return 0; }
 
   /// Tokens in a block, 0 for contiguous designs.
   virtual int32_t block_size() const { return 0; }

@@ -15,11 +15,9 @@ PagedCache::PagedCache(int64_t slots, int32_t block_size)
 AdmitResult PagedCache::Admit(const Admission& admission) {
   const int64_t final_blocks = BlocksFor(admission.final_length);
   if (final_blocks + watermark_blocks_ > pool_.num_blocks()) {
-    return AdmitResult::NeverFits("its final length of " + std::to_string(admission.final_length) +
-                                  " tokens needs " + std::to_string(final_blocks) + " blocks of " +
-                                  std::to_string(block_size_) + ", and the cache has " +
-                                  std::to_string(pool_.num_blocks()) + " with a watermark of " +
-                                  std::to_string(watermark_blocks_));
+    return AdmitResult::NeverFits("its blocks and the watermark exceed the cache's " +
+                                  std::to_string(pool_.num_blocks()) + " blocks of " +
+                                  std::to_string(block_size_) + " tokens");
   }
   const int64_t blocks = BlocksFor(admission.tokens);
   if (pool_.num_free() - blocks < watermark_blocks_) {

@@ -15,6 +15,9 @@ namespace kvbench {
 /// blocks free.
 class PagedCache final : public KvCache {
  public:
+  /// Share of the blocks, rounded down, that admission leaves free for those who run.
+  static constexpr double kWatermark = 0.01;
+
   /// `slots` is cut down to whole blocks. Preconditions: slots >= 0, block_size >= 1, at most 2^31
   /// - 1 blocks.
   PagedCache(int64_t slots, int32_t block_size);
@@ -26,7 +29,7 @@ class PagedCache final : public KvCache {
   SlotView slots(SequenceId sequence) const override;
 
   int64_t capacity_slots() const override { return int64_t{pool_.num_blocks()} * block_size_; }
-  int64_t watermark_slots() const override { return int64_t{watermark_blocks_} * block_size_; }
+  int64_t watermark_slots() const { return int64_t{watermark_blocks_} * block_size_; }
   int32_t block_size() const override { return block_size_; }
   std::string_view design() const override { return "paged"; }
 

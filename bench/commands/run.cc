@@ -27,7 +27,8 @@ namespace kvbench {
 
 namespace {
 
-constexpr const char* kExamples = R"(Every parameter takes a list (a,b,c) or a range (1..4+0.5, 1..256*2), and is then an axis.
+constexpr const char* kExamples =
+    R"(Every parameter takes a list (a,b,c) or a range (1..4+0.5, 1..256*2), and is then an axis.
 
 Examples:
   kvbench run quick
@@ -59,8 +60,9 @@ std::string Title(const PlannedRun& run) {
 }
 
 /// Runs one planned run. Nothing when it was interrupted: half a run says nothing about a design.
-std::optional<RunRecord> RunOnce(const PlannedRun& run, int64_t repetition, const RunOptions& options,
-                                 Progress& progress, const InterruptGuard& interrupt) {
+std::optional<RunRecord> RunOnce(const PlannedRun& run, int64_t repetition,
+                                 const RunOptions& options, Progress& progress,
+                                 const InterruptGuard& interrupt) {
   const int64_t threads = ResolveThreads(run.spec);
   const Trace& trace = run.trace->trace;
   progress.BeginRun(Title(run), static_cast<int64_t>(trace.requests.size()),
@@ -128,7 +130,8 @@ int Run(const RunOptions& options, const std::string& command_line) {
   const auto begin = std::chrono::steady_clock::now();
   InterruptGuard interrupt;
   Progress progress(static_cast<int64_t>(runs.size()) * options.repetitions);
-  // Repetitions are the outer loop, so that a slow spell of the machine does not hit one design alone.
+  // Repetitions are the outer loop, so that a slow spell of the machine does not hit one design
+  // alone.
   for (int64_t repetition = 0; repetition < options.repetitions; ++repetition) {
     for (const PlannedRun& run : runs) {
       std::optional<RunRecord> record;
@@ -168,10 +171,12 @@ int Run(const RunOptions& options, const std::string& command_line) {
 
 void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "Replay a trace through cache designs and measure them");
+  CLI::App* command =
+      app.add_subcommand("run", "Replay a trace through cache designs and measure them");
   command->footer(kExamples);
-  command->add_option("suite", options->suite,
-                      "a built-in suite (quick) or a JSON file with these parameters as keys")
+  command
+      ->add_option("suite", options->suite,
+                   "a built-in suite (quick) or a JSON file with these parameters as keys")
       ->type_name("SUITE");
   for (const RunField& field : RunFields()) {
     command
@@ -191,8 +196,10 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
   command->add_option("--out", options->out, "write the results there as JSON")
       ->type_name("FILE")
       ->group("Result");
-  command->add_flag("--detailed", options->detailed, "keep one value for each request")->group("Result");
-  command->callback([options, command_line, &exit_code] { exit_code = Run(*options, command_line); });
+  command->add_flag("--detailed", options->detailed, "keep one value for each request")
+      ->group("Result");
+  command->callback(
+      [options, command_line, &exit_code] { exit_code = Run(*options, command_line); });
 }
 
 }  // namespace kvbench

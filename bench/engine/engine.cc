@@ -11,7 +11,8 @@ namespace kvbench {
 
 namespace {
 
-/// Hands requests to the scheduler when they have arrived and, in a closed loop, when the client may send one more.
+/// Hands requests to the scheduler when they have arrived and, in a closed loop, when the client
+/// may send one more.
 class Client {
  public:
   Client(const Trace& trace, int64_t max_concurrency)

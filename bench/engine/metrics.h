@@ -29,8 +29,8 @@ struct UsageSums {
   void Add(const Usage& usage, int64_t weight);
 };
 
-/// Requests that arrive, and steps that begin, in [from_ps, to_ps) of the run's clock: everything else is left out of
-/// means and percentiles.
+/// Requests that arrive, and steps that begin, in [from_ps, to_ps) of the run's clock: everything
+/// else is left out of means and percentiles.
 struct MetricsWindow {
   int64_t from_ps = 0;
   int64_t to_ps = std::numeric_limits<int64_t>::max();
@@ -65,7 +65,8 @@ struct StepSums {
   Int128 generated = 0;
 };
 
-/// Everything that is counted while an engine runs: integers only, doubles are formed when the record is written.
+/// Everything that is counted while an engine runs: integers only, doubles are formed when the
+/// record is written.
 class Metrics {
  public:
   /// At most this many timeline samples are kept; every 2^k-th step is one.
@@ -78,15 +79,21 @@ class Metrics {
               const ScheduleOutcome& outcome, int64_t running, int64_t waiting, const Usage& usage);
   void OnFinished(int64_t request, int64_t time_ps);
 
-  std::span<const RequestOutcome> outcomes() const { return outcomes_; }  ///< [requests of the trace]
-  const std::vector<int64_t>& itl_ps() const { return itl_ps_; }  ///< gaps between tokens of a request
+  std::span<const RequestOutcome> outcomes() const {
+    return outcomes_;
+  }  ///< [requests of the trace]
+  const std::vector<int64_t>& itl_ps() const {
+    return itl_ps_;
+  }  ///< gaps between tokens of a request
   const StepSums& all() const { return all_; }
   const StepSums& while_waiting() const { return while_waiting_; }
   const UsageSums& usage_per_step() const { return usage_per_step_; }
   const UsageSums& usage_over_time() const { return usage_over_time_; }
   const std::array<int64_t, 4>& bound_by() const { return bound_by_; }  ///< steps, by HeldBackBy
   const std::vector<TimelineSample>& timeline() const { return timeline_; }
-  const std::map<std::string, int64_t>& rejected() const { return rejected_; }  ///< reason -> requests
+  const std::map<std::string, int64_t>& rejected() const {
+    return rejected_;
+  }  ///< reason -> requests
   const MetricsWindow& window() const { return window_; }
 
   int64_t total_steps() const { return total_steps_; }  ///< window or not

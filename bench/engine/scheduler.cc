@@ -20,8 +20,8 @@ StepEntry NextPart(const SequenceState& s, int64_t budget) {
           .generates = count == missing};
 }
 
-/// Slots that the entry's tokens take, the generated one's included.
-int64_t SlotsOf(const StepEntry& entry) { return entry.count + (entry.generates ? 1 : 0); }
+/// Slots that the sequence holds once the entry has run, the generated token's included.
+int64_t HeldAfter(const StepEntry& entry) { return entry.context() + (entry.generates ? 1 : 0); }
 
 int64_t Recomputed(const SequenceState& s, const StepEntry& entry) {
   return std::clamp(s.computed_before - entry.first_position, int64_t{0}, entry.count);
@@ -48,7 +48,8 @@ void ContinuousScheduler::Schedule(StepBatch& batch, ScheduleOutcome& outcome) {
   ScheduleRunning(batch, outcome);
   AdmitWaiting(batch, outcome);
   if (batch.entries.empty() && !waiting_.empty()) {
-    // An empty cache takes whatever can fit at all, so this is a defect and would otherwise be an endless loop.
+    // An empty cache takes whatever can fit at all, so this is a defect and would otherwise be an
+    // endless loop.
     throw std::logic_error("the scheduler is stuck: nothing runs and the head of the queue waits");
   }
 }
@@ -60,12 +61,13 @@ void ContinuousScheduler::ScheduleRunning(StepBatch& batch, ScheduleOutcome& out
       return;
     }
     const StepEntry entry = NextPart(running_[i], budget);
-    while (!cache_.Extend(running_[i].id, SlotsOf(entry))) {
+    while (!cache_.Extend(running_[i].id, HeldAfter(entry) - running_[i].held)) {
       PreemptLast(outcome);
       if (i == running_.size()) {
         return;  // it was the latest arrival itself
       }
     }
+    running_[i].held = HeldAfter(entry);
     outcome.recomputed_tokens += Recomputed(running_[i], entry);
     batch.Add(entry);
   }
@@ -80,6 +82,7 @@ void ContinuousScheduler::PreemptLast(ScheduleOutcome& outcome) {
   victim.id = -1;
   victim.computed_before = std::max(victim.computed_before, victim.computed);
   victim.computed = 0;
+  victim.held = 0;
   waiting_.push_front(victim);
 }
 
@@ -104,7 +107,7 @@ void ContinuousScheduler::AdmitWaiting(StepBatch& batch, ScheduleOutcome& outcom
     const StepEntry entry = NextPart(head, budget);
     const AdmitResult result =
         cache_.Admit({.sequence = head.id,
-                      .tokens = SlotsOf(entry),
+                      .tokens = HeldAfter(entry),
                       .estimate = head.output,
                       .final_length = head.final_length(),
                       .prefix_ids = trace_[static_cast<size_t>(head.request)].prefix_ids});
@@ -123,6 +126,7 @@ void ContinuousScheduler::AdmitWaiting(StepBatch& batch, ScheduleOutcome& outcom
     } else {
       free_ids_.pop_back();
     }
+    head.held = HeldAfter(entry);
     outcome.recomputed_tokens += Recomputed(head, entry);
     outcome.admitted.push_back(head.request);
     batch.Add(entry);

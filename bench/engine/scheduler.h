@@ -21,7 +21,9 @@ struct SequenceState {
   int64_t output = 0;
   int64_t generated = 0;  ///< output tokens so far; a preempted sequence keeps them
   int64_t computed = 0;   ///< tokens whose K and V are in the cache
-  int64_t computed_before = 0;  ///< the same when it was last preempted: computing those again is a recompute
+  int64_t held = 0;       ///< tokens that have a slot: those computed and the newest one
+  int64_t computed_before =
+      0;  ///< the same when it was last preempted: computing those again is a recompute
 
   int64_t known_tokens() const { return prompt + generated; }
   int64_t final_length() const { return prompt + output; }
@@ -53,10 +55,11 @@ struct ScheduleOutcome {
   }
 };
 
-/// Continuous batching at iteration level, first come, first served (vLLM, SOSP 2023). Each step: every running
-/// sequence, oldest first, gets room for its next tokens, and when there is none the latest arrival is preempted (its
-/// slots are given back, its generated tokens kept, and it goes to the head of the queue, to be recomputed). Then the
-/// queue is admitted from its head until one does not fit the cache, the token budget or the sequence cap.
+/// Continuous batching at iteration level, first come, first served (vLLM, SOSP 2023). Each step:
+/// every running sequence, oldest first, gets room for its next tokens, and when there is none the
+/// latest arrival is preempted (its slots are given back, its generated tokens kept, and it goes to
+/// the head of the queue, to be recomputed). Then the queue is admitted from its head until one
+/// does not fit the cache, the token budget or the sequence cap.
 class ContinuousScheduler {
  public:
   /// `trace` and `cache` must outlive the scheduler.
@@ -68,8 +71,9 @@ class ContinuousScheduler {
   /// Fills the batch of the next step. It is empty only when nothing is queued or running.
   void Schedule(StepBatch& batch, ScheduleOutcome& outcome);
 
-  /// The batch has run: its sequences gained their tokens. Appends the requests that ended to `finished`; their slots
-  /// stay taken until ReleaseFinished, so that usage can be sampled at their full length.
+  /// The batch has run: its sequences gained their tokens. Appends the requests that ended to
+  /// `finished`; their slots stay taken until ReleaseFinished, so that usage can be sampled at
+  /// their full length.
   void Advance(const StepBatch& batch, std::vector<int64_t>& finished);
   void ReleaseFinished();
 

@@ -30,11 +30,12 @@ KvType KvTypeOf(Dtype dtype) {
 }
 
 Decoder::Config DecoderConfig(const CpuExecutorConfig& config) {
-  return {.model = config.model,
-          .dense = config.dense,
-          .max_tokens = config.limits.max_num_batched_tokens,
-          .max_sequences = std::min(config.limits.max_num_seqs, config.limits.max_num_batched_tokens),
-          .max_positions = config.limits.max_model_len};
+  return {
+      .model = config.model,
+      .dense = config.dense,
+      .max_tokens = config.limits.max_num_batched_tokens,
+      .max_sequences = std::min(config.limits.max_num_seqs, config.limits.max_num_batched_tokens),
+      .max_positions = config.limits.max_model_len};
 }
 
 /// Bytes that the system can still give, from /proc/meminfo; nothing where it cannot be read.
@@ -77,8 +78,9 @@ void CpuExecutor::Check(const CpuExecutorConfig& config, const KvCache& cache) {
   }
   if (config.kv_cache_dtype != Dtype::kFp16 && config.kv_cache_dtype != Dtype::kBf16 &&
       config.kv_cache_dtype != Dtype::kFp32) {
-    throw Error(fmt::format("--kv-cache-dtype {}: the cpu executor has float16, bfloat16 and float32",
-                            DtypeName(config.kv_cache_dtype)));
+    throw Error(
+        fmt::format("--kv-cache-dtype {}: the cpu executor has float16, bfloat16 and float32",
+                    DtypeName(config.kv_cache_dtype)));
   }
   if (config.dtype != Dtype::kFp32) {
     throw Error(fmt::format("--dtype {}: the cpu executor has float32 weights only",
@@ -88,10 +90,11 @@ void CpuExecutor::Check(const CpuExecutorConfig& config, const KvCache& cache) {
   const int64_t needed = kv_bytes + Decoder::Bytes(DecoderConfig(config));
   const std::optional<int64_t> available = AvailableMemory();
   if (available && needed > *available) {
-    throw Error(fmt::format("model {} needs {:.1f} GiB on this machine ({:.1f} GiB of it KV cache), and "
-                            "{:.1f} GiB are free: use a smaller model or --kv-memory",
-                            m.name, GiB(needed), GiB(kv_bytes), GiB(*available)),
-                Error::Kind::kMachine);
+    throw Error(
+        fmt::format("model {} needs {:.1f} GiB on this machine ({:.1f} GiB of it KV cache), and "
+                    "{:.1f} GiB are free: use a smaller model or --kv-memory",
+                    m.name, GiB(needed), GiB(kv_bytes), GiB(*available)),
+        Error::Kind::kMachine);
   }
 }
 
@@ -130,21 +133,22 @@ int64_t CpuExecutor::Run(const StepBatch& batch, const KvCache& cache) {
   phases_.cache_write += step.cache_write;
   phases_.dense += step.dense;
   phases_.bookkeeping += Seconds(run_begin - step_begin_);
-  phases_.other += Seconds(end - run_begin - paused) - step.attention - step.cache_write - step.dense;
+  phases_.other +=
+      Seconds(end - run_begin - paused) - step.attention - step.cache_write - step.dense;
   const auto nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(end - step_begin_ - paused).count();
   return std::max<int64_t>(nanoseconds, 1) * 1000;
 }
 
 void CpuExecutor::WarmUp(const KvCache& cache) {
-  // Nothing is compiled for a shape here; what must be warm are pages, caches, the pool and each kernel's code.
+  // Nothing is compiled for a shape here; what must be warm are pages, caches, the pool and each
+  // kernel's code.
   const int64_t units = cache.capacity_slots() / std::max<int64_t>(cache.block_size(), 16);
-  const int64_t prompt =
-      std::min({int64_t{256}, config_.limits.max_num_batched_tokens, config_.limits.max_model_len,
-                cache.capacity_slots()});
+  const int64_t prompt = std::min({int64_t{256}, config_.limits.max_num_batched_tokens,
+                                   config_.limits.max_model_len, cache.capacity_slots()});
   WarmUpStep(cache, 1, prompt);
-  const int64_t most = std::min({int64_t{64}, units, config_.limits.max_num_seqs,
-                                 config_.limits.max_num_batched_tokens});
+  const int64_t most = std::min(
+      {int64_t{64}, units, config_.limits.max_num_seqs, config_.limits.max_num_batched_tokens});
   for (int64_t sequences = 1; sequences <= most; sequences *= 2) {
     WarmUpStep(cache, sequences, 1);
   }
@@ -161,7 +165,11 @@ void CpuExecutor::WarmUpStep(const KvCache& cache, int64_t sequences, int64_t to
   StepBatch batch;
   sequences_.clear();
   for (int64_t i = 0; i < sequences; ++i) {
-    batch.Add({.sequence = 0, .request = i, .first_position = 0, .count = tokens_each, .generates = true});
+    batch.Add({.sequence = 0,
+               .request = i,
+               .first_position = 0,
+               .count = tokens_each,
+               .generates = true});
     SlotView slots;
     if (block > 0) {
       slots.block_size = cache.block_size();

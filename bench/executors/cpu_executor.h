@@ -35,11 +35,12 @@ struct PhaseTotals {
 /// Runs every step for real on this machine's CPU and says how long it took.
 class CpuExecutor final : public Executor {
  public:
-  /// Throws Error: (kInput) for a model or dtype that has no CPU kernels, naming what has; (kMachine) where the memory
-  /// does not suffice, naming what is needed and what is there.
+  /// Throws Error: (kInput) for a model or dtype that has no CPU kernels, naming what has;
+  /// (kMachine) where the memory does not suffice, naming what is needed and what is there.
   static void Check(const CpuExecutorConfig& config, const KvCache& cache);
 
-  /// Allocates and touches pools and weights, and warms up. `pool` and `cache` must outlive the executor.
+  /// Allocates and touches pools and weights, and warms up. `pool` and `cache` must outlive the
+  /// executor.
   CpuExecutor(const CpuExecutorConfig& config, const KvCache& cache, ThreadPool& pool);
 
   void BeginStep() override;

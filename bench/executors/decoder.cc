@@ -17,7 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr float kEpsilon = 1e-5F;
 
-// Without dense layers a step starts somewhere else in the noise than the step before, so that a sequence's keys differ.
+// Without dense layers a step starts somewhere else in the noise than the step before, so that a
+// sequence's keys differ.
 constexpr int64_t kNoiseRows = 1024;
 
 /// Runs f and adds its seconds to `phase`.
@@ -36,10 +37,11 @@ uint64_t Mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// The token at a position of a request: output lengths come from the trace, so what a model would say does not matter,
-/// but the same request must say the same in every design.
+/// The token at a position of a request: output lengths come from the trace, so what a model would
+/// say does not matter, but the same request must say the same in every design.
 int64_t TokenId(int64_t request, int64_t position, int64_t vocab_size) {
-  const uint64_t bits = Mix(static_cast<uint64_t>(request) * 0x100000001b3 + Mix(static_cast<uint64_t>(position)));
+  const uint64_t bits =
+      Mix(static_cast<uint64_t>(request) * 0x100000001b3 + Mix(static_cast<uint64_t>(position)));
   return static_cast<int64_t>(bits % static_cast<uint64_t>(vocab_size));
 }
 
@@ -70,7 +72,8 @@ int64_t Decoder::Bytes(const Config& config) {
   if (!config.dense) {
     return 4 * (floats + (config.max_tokens + kNoiseRows) * QkvWidth(m));
   }
-  floats += m.num_hidden_layers * m.hidden_size * (QkvWidth(m) + attended + 3 * m.intermediate_size);
+  floats +=
+      m.num_hidden_layers * m.hidden_size * (QkvWidth(m) + attended + 3 * m.intermediate_size);
   floats += 2 * m.vocab_size * m.hidden_size + config.max_sequences * m.vocab_size;
   floats += config.max_tokens * (3 * m.hidden_size + QkvWidth(m) + 3 * m.intermediate_size);
   return 4 * floats;
@@ -80,7 +83,8 @@ Decoder::Decoder(const Config& config, ThreadPool& pool)
     : config_(config),
       pool_(pool),
       attention_(pool),
-      rope_(static_cast<int32_t>(config.model.head_dim), static_cast<int32_t>(config.max_positions)),
+      rope_(static_cast<int32_t>(config.model.head_dim),
+            static_cast<int32_t>(config.max_positions)),
       qkv_width_(QkvWidth(config.model)) {
   const ModelShape& m = config.model;
   const int64_t attended = m.num_attention_heads * m.head_dim;
@@ -115,8 +119,7 @@ Decoder::Decoder(const Config& config, ThreadPool& pool)
 }
 
 void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> sequences,
-                  KvPools& pools,
-                  const std::function<void(const AttentionCall&)>& after_attention,
+                  KvPools& pools, const std::function<void(const AttentionCall&)>& after_attention,
                   StepPhases& phases) {
   const ModelShape& m = config_.model;
   const int64_t rows = batch.tokens;
@@ -158,7 +161,8 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
   }
   if (batch.generating > 0) {
     GatherGenerating(batch);
-    RmsNorm(pool_, projected, norm_weight_.data(), batch.generating, m.hidden_size, kEpsilon, normed);
+    RmsNorm(pool_, projected, norm_weight_.data(), batch.generating, m.hidden_size, kEpsilon,
+            normed);
     Timed(phases.dense,
           [&] { lm_head_[0].Run(pool_, normed, batch.generating, logits_.as<float>()); });
   }

@@ -24,9 +24,10 @@ struct StepPhases {
   double dense = 0;
 };
 
-/// A decoder-only transformer on the CPU with dummy weights: embedding, then for each layer RMSNorm, QKV, RoPE, KV
-/// write, attention, output projection, RMSNorm, gated MLP; last the LM head for tokens that generate. Without dense
-/// layers, attention and KV write run alone, on vectors drawn beforehand.
+/// A decoder-only transformer on the CPU with dummy weights: embedding, then for each layer
+/// RMSNorm, QKV, RoPE, KV write, attention, output projection, RMSNorm, gated MLP; last the LM head
+/// for tokens that generate. Without dense layers, attention and KV write run alone, on vectors
+/// drawn beforehand.
 class Decoder {
  public:
   struct Config {
@@ -44,8 +45,9 @@ class Decoder {
   static int64_t Bytes(const Config& config);
   int64_t weight_bytes() const { return weight_bytes_; }
 
-  /// Runs a step's tokens through all layers. `sequences` says where the entries lie in `pools`. `after_attention` is
-  /// called after each layer's attention (it may be empty). Adds the time spent to `phases`.
+  /// Runs a step's tokens through all layers. `sequences` says where the entries lie in `pools`.
+  /// `after_attention` is called after each layer's attention (it may be empty). Adds the time
+  /// spent to `phases`.
   void Run(const StepBatch& batch, std::span<const AttentionSequence> sequences, KvPools& pools,
            const std::function<void(const AttentionCall&)>& after_attention, StepPhases& phases);
 

@@ -11,19 +11,19 @@
 
 namespace kvbench {
 
-/// The bytes of a KV cache in main memory: one K and one V array for each layer, laid out for the cache's design, and
-/// touched, so that no page is missing when the clock starts.
+/// The bytes of a KV cache in main memory: one K and one V array for each layer, laid out for the
+/// cache's design, and touched, so that no page is missing when the clock starts.
 class KvPools {
  public:
   /// Throws std::bad_alloc.
   KvPools(const ModelShape& model, KvType type, const KvCache& cache);
 
-  /// Bytes of all arrays: at least capacity_slots x bytes per token; contiguous designs have one spare token for each
-  /// unit, so that heads do not lie a power of two apart.
+  /// Bytes of all arrays: at least capacity_slots x bytes per token; contiguous designs have one
+  /// spare token for each unit, so that heads do not lie a power of two apart.
   static int64_t Bytes(const ModelShape& model, KvType type, const KvCache& cache);
 
-  /// Where the batch's sequences lie, one for each entry; row r of the step is a token of the entry whose
-  /// [first_query, first_query + num_queries) holds r.
+  /// Where the batch's sequences lie, one for each entry; row r of the step is a token of the entry
+  /// whose [first_query, first_query + num_queries) holds r.
   void Place(const StepBatch& batch, const KvCache& cache,
              std::vector<AttentionSequence>& sequences) const;
   /// One sequence on slots that no cache has given out: used to warm up.

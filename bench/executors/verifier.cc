@@ -29,15 +29,18 @@ uint64_t Mix(uint64_t x) {
 void AttentionVerifier::BeginStep(const std::vector<AttentionSequence>& sequences) {
   rows_.clear();
   const int64_t step = steps_++;
-  // Steps 0, 1, 2, 4, 8, ... and every 32nd: short runs are sampled densely, long ones to their end.
+  // Steps 0, 1, 2, 4, 8, ... and every 32nd: short runs are sampled densely, long ones to their
+  // end.
   const bool sampled = std::has_single_bit(static_cast<uint64_t>(step)) || step % 32 == 0;
   if (sampled && (checked_ < kEnough || std::has_single_bit(static_cast<uint64_t>(step)))) {
     Choose(sequences, Mix(draws_++) % sequences.size());
   }
   if (checked_long_ < kEnoughLong && step % 4 == 3) {
-    const auto longest = std::max_element(
-        sequences.begin(), sequences.end(),
-        [](const AttentionSequence& a, const AttentionSequence& b) { return a.context < b.context; });
+    const auto longest =
+        std::max_element(sequences.begin(), sequences.end(),
+                         [](const AttentionSequence& a, const AttentionSequence& b) {
+                           return a.context < b.context;
+                         });
     if (longest->context >= kLongContext) {
       Choose(sequences, static_cast<size_t>(longest - sequences.begin()));
     }

@@ -7,8 +7,9 @@
 
 namespace kvbench {
 
-/// Checks sampled attention outputs of a measured run against the reference kernel. One output is the row of one token
-/// in one layer, all its heads; its error is the largest max |a - b| / max |b| of its heads.
+/// Checks sampled attention outputs of a measured run against the reference kernel. One output is
+/// the row of one token in one layer, all its heads; its error is the largest max |a - b| / max |b|
+/// of its heads.
 class AttentionVerifier {
  public:
   /// fp32 sums over some thousand keys stay well below this; a wrong key or weight is far above it.
@@ -17,8 +18,8 @@ class AttentionVerifier {
 
   explicit AttentionVerifier(int64_t num_layers) : num_layers_(num_layers) {}
 
-  /// Chooses the rows that this step's layers are checked at; often at first, then rarer, so that samples spread over
-  /// the run, with long contexts preferred until there are enough of them.
+  /// Chooses the rows that this step's layers are checked at; often at first, then rarer, so that
+  /// samples spread over the run, with long contexts preferred until there are enough of them.
   void BeginStep(const std::vector<AttentionSequence>& sequences);
 
   /// Whether the current step has rows to check.
