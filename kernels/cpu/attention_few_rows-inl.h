@@ -66,8 +66,8 @@ struct FewRows {
 
   /// scores[r, key] = q[r] . K[key] for key < count (and garbage up to a multiple of kKeys).
   static HWY_NOINLINE void Scores(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
-                                int count, int dim, const float* HWY_RESTRICT q,
-                                float* HWY_RESTRICT scores, const UpcomingRows<T>& next) {
+                                  int count, int dim, const float* HWY_RESTRICT q,
+                                  float* HWY_RESTRICT scores, const UpcomingRows<T>& next) {
     const F32Tag d;
     for (int key = 0; key < count; key += kKeys) {
       const T* HWY_RESTRICT row[kKeys];
@@ -92,9 +92,10 @@ struct FewRows {
   }
 
   /// out[r] += sum over keys of weights[r, key] * V[key].
-  static HWY_NOINLINE void Accumulate(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
-                                    int count, int dim, const float* HWY_RESTRICT weights,
-                                    float* HWY_RESTRICT out, const UpcomingRows<T>& next) {
+  static HWY_NOINLINE void Accumulate(const T* HWY_RESTRICT pool,
+                                      const int64_t* HWY_RESTRICT offsets, int count, int dim,
+                                      const float* HWY_RESTRICT weights, float* HWY_RESTRICT out,
+                                      const UpcomingRows<T>& next) {
     for (int key = 0; key < count; ++key) next.Prefetch(key, dim);
     constexpr int kVectors = std::max(1, 8 / kRows);
     int i = AccumulateColumns<kVectors>(pool, offsets, count, dim, 0, weights, out);

@@ -77,8 +77,8 @@ HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, int dim, int til
 /// multiple of 4), so that scores need no sums across lanes. @param keys [dim, tile]
 template <typename T>
 HWY_NOINLINE void ConvertKeys(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
-                            int count, int dim, int tile, float* HWY_RESTRICT keys,
-                            const UpcomingRows<T>& next) {
+                              int count, int dim, int tile, float* HWY_RESTRICT keys,
+                              const UpcomingRows<T>& next) {
   for (int key = 0; key < count; key += 4) {
     const T* row[4];
     for (int j = 0; j < 4; ++j) {
@@ -92,8 +92,8 @@ HWY_NOINLINE void ConvertKeys(const T* HWY_RESTRICT pool, const int64_t* HWY_RES
 /// @param values [count, dim]
 template <typename T>
 HWY_NOINLINE void ConvertValues(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
-                              int count, int dim, float* HWY_RESTRICT values,
-                              const UpcomingRows<T>& next) {
+                                int count, int dim, float* HWY_RESTRICT values,
+                                const UpcomingRows<T>& next) {
   const F32Tag d;
   for (int key = 0; key < count; ++key) {
     next.Prefetch(key, dim);
@@ -107,8 +107,8 @@ HWY_NOINLINE void ConvertValues(const T* HWY_RESTRICT pool, const int64_t* HWY_R
 /// Queries, keys and running results of one KV head against one converted tile.
 /// @param first_position position of the item's first query
 HWY_NOINLINE void AttendConvertedTile(const AttentionItem& item, int group, int dim, int begin,
-                                    int count, int first_position, int head,
-                                    const AttentionWorkspace& work) {
+                                      int count, int first_position, int head,
+                                      const AttentionWorkspace& work) {
   const F32Tag d;
   const int rows = item.num_queries * group;
   const int tile = ConvertedTile(dim);

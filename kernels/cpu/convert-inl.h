@@ -66,7 +66,7 @@ HWY_INLINE void StoreF32(F32 value, F32Tag d, hwy::bfloat16_t* HWY_RESTRICT to) 
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
   const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fffu)));
   const auto quiet = hn::Or(bits, hn::Set(du, 0x400000u));
-  const auto is_nan = hn::BitCast(du, hn::VecFromMask(d, hn::Ne(value, value)));
+  const auto is_nan = hn::BitCast(du, hn::VecFromMask(d, hn::IsNaN(value)));
   const auto result = hn::ShiftRight<16>(hn::IfVecThenElse(is_nan, quiet, rounded));
   hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, result)), d16, reinterpret_cast<uint16_t*>(to));
 }
@@ -94,7 +94,7 @@ HWY_INLINE void StoreF32(F32 value, F32Tag d, hwy::float16_t* HWY_RESTRICT to) {
         hn::BitCast(du, hn::VecFromMask(d, hn::Lt(positive, hn::Set(d, 0x1p-14f))));
     const auto is_large =
         hn::BitCast(du, hn::VecFromMask(d, hn::Ge(positive, hn::Set(d, 65520.0f))));
-    const auto is_nan = hn::BitCast(du, hn::VecFromMask(d, hn::Ne(value, value)));
+    const auto is_nan = hn::BitCast(du, hn::VecFromMask(d, hn::IsNaN(value)));
     auto result = hn::IfVecThenElse(is_tiny, tiny, normal);
     result = hn::IfVecThenElse(is_large, hn::Set(du, 0x7c00u), result);
     result = hn::Or(hn::IfVecThenElse(is_nan, nan, result), sign);

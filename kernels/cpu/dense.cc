@@ -1,0 +1,169 @@
+#include "kernels/cpu/dense.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "kernels/cpu/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/dense.cc"
+#include "hwy/foreach_target.h"
+//
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+#include "kernels/cpu/convert-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kvbench {
+namespace HWY_NAMESPACE {
+
+constexpr int kPanelLanes = static_cast<int>(DenseLayer::kPanel);
+constexpr int kPanelVectors = kPanelLanes / kLanes;
+/// Rows of x that share a panel's loads: 12 sums leave room for the loads in 16 registers.
+constexpr int kRowBlock = std::max(1, 12 / kPanelVectors);
+/// Inputs after which the next rows take their turn, while this much of the panel is in the
+/// first-level cache.
+constexpr int64_t kDepthBlock = 256;
+/// Inputs ahead that a panel is prefetched, 64 bytes each. It may reach into the next panel, or
+/// past the last one: a prefetch cannot fault.
+constexpr int64_t kAhead = 24;
+
+// y[r, 0..16) (+)= x[r, begin..end) * panel for kRows rows.
+// The unrolling matters: sums that stay an array are stored at every step.
+template <int kRows>
+HWY_INLINE void MultiplyPanel(const float* HWY_RESTRICT x, int64_t x_stride,
+                              const float* HWY_RESTRICT panel, int64_t begin, int64_t end,
+                              float* HWY_RESTRICT y, int64_t y_stride) {
+  const F32Tag d;
+  F32 sums[kRows * kPanelVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows * kPanelVectors; ++i) {
+    const float* const from = y + i / kPanelVectors * y_stride + i % kPanelVectors * kLanes;
+    sums[i] = begin == 0 ? hn::Zero(d) : hn::LoadU(d, from);
+  }
+  for (int64_t k = begin; k < end; ++k) {
+    hwy::Prefetch(panel + (k + kAhead) * kPanelLanes);
+    F32 weights[kPanelVectors];
+#pragma GCC unroll 16
+    for (int j = 0; j < kPanelVectors; ++j) {
+      weights[j] = hn::LoadU(d, panel + k * kPanelLanes + j * kLanes);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const F32 value = hn::Set(d, x[r * x_stride + k]);
+#pragma GCC unroll 16
+      for (int j = 0; j < kPanelVectors; ++j) {
+        sums[r * kPanelVectors + j] = hn::MulAdd(value, weights[j], sums[r * kPanelVectors + j]);
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows * kPanelVectors; ++i) {
+    hn::StoreU(sums[i], d, y + i / kPanelVectors * y_stride + i % kPanelVectors * kLanes);
+  }
+}
+
+// `rows` rows, 1 to kRowBlock.
+template <int kRows = kRowBlock>
+void MultiplyRows(int64_t rows, const float* x, int64_t x_stride, const float* panel, int64_t begin,
+                  int64_t end, float* y, int64_t y_stride) {
+  if (rows == kRows) return MultiplyPanel<kRows>(x, x_stride, panel, begin, end, y, y_stride);
+  if constexpr (kRows > 1) {
+    MultiplyRows<kRows - 1>(rows, x, x_stride, panel, begin, end, y, y_stride);
+  }
+}
+
+/// One panel for all rows. @param y [rows, 16], rows y_stride apart
+void MultiplyByPanel(const float* x, int64_t rows, int64_t in, const float* panel, float* y,
+                     int64_t y_stride) {
+  const int64_t blocks = (rows + kRowBlock - 1) / kRowBlock;
+  const int64_t depth = blocks == 1 ? in : kDepthBlock;
+  for (int64_t begin = 0; begin < in; begin += depth) {
+    const int64_t end = std::min(in, begin + depth);
+    for (int64_t block = 0; block < blocks; ++block) {
+      const int64_t row = rows * block / blocks;
+      const int64_t count = rows * (block + 1) / blocks - row;
+      MultiplyRows(count, x + row * in, in, panel, begin, end, y + row * y_stride, y_stride);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kvbench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kvbench {
+
+HWY_EXPORT(MultiplyByPanel);
+
+namespace {
+
+/// Rows that go through all panels before the next: their inputs stay in the caches.
+constexpr int64_t kRowChunk = 192;
+
+int64_t Panels(int64_t out) { return (out + DenseLayer::kPanel - 1) / DenseLayer::kPanel; }
+
+// SplitMix64 (Steele, Lea, Flood 2014): the same everywhere, and position i needs no earlier one.
+uint64_t Mix(uint64_t seed, uint64_t i) {
+  uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+DenseLayer::DenseLayer(int64_t in, int64_t out)
+    : in_(in), out_(out), weights_(static_cast<size_t>(Panels(out) * kPanel * in) * sizeof(float)) {
+  assert(in > 0 && out > 0);
+}
+
+float& DenseLayer::Weight(int64_t out, int64_t in) {
+  return weights_.as<float>()[(out / kPanel * in_ + in) * kPanel + out % kPanel];
+}
+
+DenseLayer::DenseLayer(int64_t in, int64_t out, std::span<const float> weights)
+    : DenseLayer(in, out) {
+  assert(static_cast<int64_t>(weights.size()) == in * out);
+  for (int64_t o = 0; o < out; ++o) {
+    for (int64_t i = 0; i < in; ++i) Weight(o, i) = weights[static_cast<size_t>(o * in + i)];
+  }
+}
+
+DenseLayer::DenseLayer(int64_t in, int64_t out, uint64_t seed) : DenseLayer(in, out) {
+  const float largest = std::sqrt(3.0f / static_cast<float>(in));
+  for (int64_t o = 0; o < out; ++o) {
+    for (int64_t i = 0; i < in; ++i) {
+      const auto bits = static_cast<int32_t>(Mix(seed, static_cast<uint64_t>(o * in + i)) >> 40);
+      Weight(o, i) = static_cast<float>(bits - (1 << 23)) * 0x1p-23f * largest;
+    }
+  }
+}
+
+void DenseLayer::Run(ThreadPool& pool, const float* x, int64_t rows, float* y) const {
+  const auto multiply = HWY_DYNAMIC_DISPATCH(MultiplyByPanel);
+  pool.Run([&](int thread) {
+    const ThreadRange range = SplitRange(Panels(out_), thread, pool.size());
+    for (int64_t row = 0; row < rows; row += kRowChunk) {
+      const int64_t count = std::min(kRowChunk, rows - row);
+      for (int64_t panel = range.begin; panel < range.end; ++panel) {
+        const float* const weights = weights_.as<float>() + panel * kPanel * in_;
+        const int64_t column = panel * kPanel;
+        if (column + kPanel <= out_) {
+          multiply(x + row * in_, count, in_, weights, y + row * out_ + column, out_);
+          continue;
+        }
+        float part[kRowChunk * kPanel];
+        multiply(x + row * in_, count, in_, weights, part, kPanel);
+        for (int64_t r = 0; r < count; ++r) {
+          std::copy_n(part + r * kPanel, out_ - column, y + (row + r) * out_ + column);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace kvbench
+#endif
