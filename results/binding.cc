@@ -6,36 +6,36 @@
 
 namespace kvbench {
 
-HeldBackBy MainLimit(const BoundBy& bound_by) {
+AdmissionBound MainBound(const BoundBy& bound_by) {
   if (!bound_by.memory || !bound_by.sequences || !bound_by.tokens || !bound_by.nothing) {
-    return HeldBackBy::kUnknown;
+    return AdmissionBound::kUnknown;
   }
   if (*bound_by.memory >= kMemoryBindsFrom) {
-    return HeldBackBy::kMemory;
+    return AdmissionBound::kMemory;
   }
   if (*bound_by.sequences >= *bound_by.tokens && *bound_by.sequences >= *bound_by.nothing) {
-    return HeldBackBy::kSequences;
+    return AdmissionBound::kSequences;
   }
-  return *bound_by.tokens >= *bound_by.nothing ? HeldBackBy::kTokens : HeldBackBy::kLoad;
+  return *bound_by.tokens >= *bound_by.nothing ? AdmissionBound::kTokens : AdmissionBound::kLoad;
 }
 
 std::string WhyMemoryDidNotBind(const RunRecord& run) {
   const Limits& limits = run.limits;
-  switch (MainLimit(run.bound_by)) {
-    case HeldBackBy::kSequences:
+  switch (MainBound(run.bound_by)) {
+    case AdmissionBound::kSequences:
       if (limits.max_concurrency && *limits.max_concurrency <= limits.max_num_seqs) {
         return fmt::format("the client kept only {} requests in flight (max_concurrency)",
                            Thousands(*limits.max_concurrency));
       }
       return fmt::format("the sequence cap held requests back (max_num_seqs {})",
                          Thousands(limits.max_num_seqs));
-    case HeldBackBy::kTokens:
+    case AdmissionBound::kTokens:
       return fmt::format("the token budget held requests back (max_num_batched_tokens {})",
                          Thousands(limits.max_num_batched_tokens));
-    case HeldBackBy::kLoad:
+    case AdmissionBound::kLoad:
       return "the load was too small, in most steps no request waited";
-    case HeldBackBy::kMemory:
-    case HeldBackBy::kUnknown:
+    case AdmissionBound::kMemory:
+    case AdmissionBound::kUnknown:
       break;
   }
   return "";

@@ -7,7 +7,7 @@
 namespace kvbench {
 
 /// What mainly kept waiting requests out of a run.
-enum class HeldBackBy {
+enum class AdmissionBound {
   kMemory,     ///< the cache was full: the designs differ
   kSequences,  ///< max_num_seqs or max_concurrency
   kTokens,     ///< max_num_batched_tokens
@@ -22,7 +22,7 @@ inline constexpr double kMemoryBindsFrom = 0.1;
 
 /// kMemory from kMemoryBindsFrom on, whatever else held requests back as well; else the largest of
 /// the others.
-HeldBackBy MainLimit(const BoundBy& bound_by);
+AdmissionBound MainBound(const BoundBy& bound_by);
 
 /// For a table or the record's notes: why memory did not bind in this run, in words that follow
 /// "memory did not bind: "; empty where it did or where nobody knows.

@@ -41,7 +41,8 @@ void AddPerRows(const TableGroup& group, const std::function<std::string(const T
 /// difference.
 void AddGain(const TableGroup& group, Notes& notes) {
   for (const TableRow& base : group.rows) {
-    if (base.name != "contiguous-max" || MainLimit(base.run().bound_by) != HeldBackBy::kMemory) {
+    if (base.name != "contiguous-max" ||
+        MainBound(base.run().bound_by) != AdmissionBound::kMemory) {
       continue;
     }
     const TableRow* best = nullptr;
@@ -51,7 +52,7 @@ void AddGain(const TableGroup& group, Notes& notes) {
         best = &row;
       }
     }
-    if (best == nullptr || best == &base || !base.output_tokens_per_s.value_or(0)) {
+    if (best == nullptr || best == &base || base.output_tokens_per_s.value_or(0) <= 0) {
       continue;
     }
     std::string note =
@@ -90,7 +91,7 @@ void AddVerification(const TableGroup& group, Notes& notes) {
   Notes unverified;
   for (const TableRow& row : group.rows) {
     for (const RunRecord* run : row.repetitions) {
-      if (!run->verification) {
+      if (!run->verification || run->verification->checked == 0) {
         if (run->executor.kind != "modelled") {
           unverified.push_back(row.full_name());
         }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "results/label.h"
 #include "results/statistics.h"
@@ -67,25 +68,43 @@ bool SameGroup(const RunRecord& a, const RunRecord& b) {
          a.trace.sha256 == b.trace.sha256;
 }
 
-void FindVaryingAxes(TableGroup& group) {
-  const std::vector<Axis> first = RunAxes(group.rows.front().run());
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (first[i].name == "design" || first[i].name == "block-size") {
-      continue;
-    }
-    const bool varies = std::any_of(group.rows.begin(), group.rows.end(), [&](const TableRow& row) {
-      return RunAxes(row.run())[i].value != first[i].value;
-    });
-    if (varies) {
-      group.varying_axes.push_back(first[i].name);
+/// Axes that a design brings along: they tell rows apart only where one design has several values.
+bool ComesWithTheDesign(const std::string& axis) {
+  return axis == "preemption" || axis == "watermark";
+}
+
+/// Whether an axis has several values, among the rows of one name alone where the design brings it
+/// along.
+bool AxisVaries(const std::vector<TableRow>& rows, const std::vector<std::vector<Axis>>& axes,
+                size_t axis) {
+  const bool within_design = ComesWithTheDesign(axes.front()[axis].name);
+  std::map<std::string, std::string> first_value;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    const std::string& value = axes[row][axis].value;
+    const auto [known, is_new] =
+        first_value.try_emplace(within_design ? rows[row].name : "", value);
+    if (!is_new && known->second != value) {
+      return true;
     }
   }
-  for (TableRow& row : group.rows) {
-    for (const Axis& axis : RunAxes(row.run())) {
-      if (group.Varies(axis.name)) {
-        row.varying +=
-            (row.varying.empty() ? "" : " ") + axis.name + "=" + PrintableAscii(axis.value);
-      }
+  return false;
+}
+
+void FindVaryingAxes(TableGroup& group) {
+  std::vector<std::vector<Axis>> axes;
+  axes.reserve(group.rows.size());
+  for (const TableRow& row : group.rows) {
+    axes.push_back(RunAxes(row.run()));
+  }
+  for (size_t axis = 0; axis < axes.front().size(); ++axis) {
+    const std::string& name = axes.front()[axis].name;
+    if (name == "design" || name == "block-size" || !AxisVaries(group.rows, axes, axis)) {
+      continue;
+    }
+    group.varying_axes.push_back(name);
+    for (size_t row = 0; row < group.rows.size(); ++row) {
+      std::string& varying = group.rows[row].varying;
+      varying += (varying.empty() ? "" : " ") + name + "=" + PrintableAscii(axes[row][axis].value);
     }
   }
 }

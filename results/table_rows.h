@@ -34,7 +34,7 @@ struct TableRow {
 /// All rows of one model under one trace. Rows with the same varying axes are neighbours.
 struct TableGroup {
   std::vector<TableRow> rows;             ///< at least one
-  std::vector<std::string> varying_axes;  ///< names of RunAxes that differ, the design's left out
+  std::vector<std::string> varying_axes;  ///< names of RunAxes that tell rows of one design apart
 
   bool Varies(const std::string& axis) const;
 };

@@ -8,21 +8,21 @@ namespace kvbench {
 namespace {
 
 TEST(Binding, MemoryBindsFromATenthOfTheSteps) {
-  EXPECT_EQ(MainLimit({0.9, 0, 0, 0.1}), HeldBackBy::kMemory);
-  EXPECT_EQ(MainLimit({0.1, 0.9, 0, 0}), HeldBackBy::kMemory);
-  EXPECT_EQ(MainLimit({0.1, 0, 0, 0.9}), HeldBackBy::kMemory);
-  EXPECT_EQ(MainLimit({0.0999, 0.9001, 0, 0}), HeldBackBy::kSequences);
+  EXPECT_EQ(MainBound({0.9, 0, 0, 0.1}), AdmissionBound::kMemory);
+  EXPECT_EQ(MainBound({0.1, 0.9, 0, 0}), AdmissionBound::kMemory);
+  EXPECT_EQ(MainBound({0.1, 0, 0, 0.9}), AdmissionBound::kMemory);
+  EXPECT_EQ(MainBound({0.0999, 0.9001, 0, 0}), AdmissionBound::kSequences);
 }
 
 TEST(Binding, ElseTheLargestOfTheOthers) {
-  EXPECT_EQ(MainLimit({0, 0.5, 0.25, 0.25}), HeldBackBy::kSequences);
-  EXPECT_EQ(MainLimit({0, 0.25, 0.5, 0.25}), HeldBackBy::kTokens);
-  EXPECT_EQ(MainLimit({0, 0.25, 0.25, 0.5}), HeldBackBy::kLoad);
-  EXPECT_EQ(MainLimit({0.05, 0, 0, 0.95}), HeldBackBy::kLoad);
+  EXPECT_EQ(MainBound({0, 0.5, 0.25, 0.25}), AdmissionBound::kSequences);
+  EXPECT_EQ(MainBound({0, 0.25, 0.5, 0.25}), AdmissionBound::kTokens);
+  EXPECT_EQ(MainBound({0, 0.25, 0.25, 0.5}), AdmissionBound::kLoad);
+  EXPECT_EQ(MainBound({0.05, 0, 0, 0.95}), AdmissionBound::kLoad);
 }
 
 TEST(Binding, NothingIsSaidWithoutSteps) {
-  EXPECT_EQ(MainLimit({}), HeldBackBy::kUnknown);
+  EXPECT_EQ(MainBound({}), AdmissionBound::kUnknown);
   RunRecord run = ExampleRun("paged");
   run.bound_by = {};
   EXPECT_EQ(MemoryNote(run), "");

@@ -75,9 +75,9 @@ TEST(Statistics, HundredValues) {
 
 TEST(Statistics, WholePositionsAreOrderStatisticsExactly) {
   // Order statistics that interpolating would not give back to the bit.
-  std::vector<double> values;
-  for (int i = 0; i < 101; ++i) {
-    values.push_back(std::sqrt(1.0 + i));
+  std::vector<double> values(101);
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = std::sqrt(1.0 + static_cast<double>(i));
   }
   for (int percent = 0; percent <= 100; ++percent) {
     EXPECT_EQ(Percentile(values, percent), values[static_cast<size_t>(percent)]) << percent;
@@ -98,9 +98,9 @@ TEST(Statistics, PercentilesNeverDescend) {
 
 TEST(Statistics, TheOrderOfTheValuesDoesNotMatter) {
   std::mt19937 generator(1);
-  std::vector<double> values;
-  for (int i = 0; i < 1000; ++i) {
-    values.push_back(std::exp(static_cast<double>(generator() % 4000) / 100 - 20));
+  std::vector<double> values(1000);
+  for (double& value : values) {
+    value = std::exp(static_cast<double>(generator() % 4000) / 100 - 20);
   }
   const LatencyStats stats = Summarize(std::vector<double>(values));
   std::shuffle(values.begin(), values.end(), generator);

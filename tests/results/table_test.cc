@@ -17,7 +17,7 @@ using ::testing::Not;
 
 /// The table of these runs, checked for what holds for every table.
 std::string Table(const ResultsFile& file) {
-  const std::string table = RenderTable(file);
+  std::string table = RenderTable(file);
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(line.size(), 100U) << line;
@@ -91,6 +91,19 @@ TEST(Table, LimitsThatDifferStandAboveTheRows) {
   EXPECT_THAT(table, Not(HasSubstr("256 sequences")));
 }
 
+TEST(Table, WhatComesWithTheDesignDoesNotSplitTheTable) {
+  RunRecord max = ExampleRun("contiguous-max");
+  max.limits.watermark = 0;
+  max.limits.preemption = "none";
+  const RunRecord paged = ExampleRun("paged");
+  EXPECT_THAT(TableOf({max, paged}), Not(HasSubstr("with ")));
+  RunRecord more = paged;
+  more.limits.watermark = 0.05;
+  const std::string table = TableOf({paged, more});
+  EXPECT_THAT(table, HasSubstr("with watermark=0.01\n"));
+  EXPECT_THAT(table, HasSubstr("with watermark=0.05\n"));
+}
+
 TEST(Table, MeasuredAndModelledAreToldApart) {
   RunRecord modelled = ExampleRun("paged");
   modelled.executor = {"modelled", "a100-40gb", std::nullopt, 1, true};
@@ -109,6 +122,8 @@ TEST(Table, VerificationIsSaid) {
   run.verification->max_relative_error = 0.25;
   EXPECT_THAT(TableOf({run}),
               HasSubstr("VERIFICATION FAILED: paged/16 (error 2.5e-01, tolerance 1e-05)."));
+  run.verification = Verification{};
+  EXPECT_THAT(TableOf({run}), HasSubstr("Not verified: paged/16."));
   run.verification.reset();
   EXPECT_THAT(TableOf({run}), HasSubstr("Not verified: paged/16."));
 }
