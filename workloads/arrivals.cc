@@ -141,6 +141,9 @@ void PutArrivals(Trace& trace, std::string_view spec_text, double rate, int64_t 
           ShownPath(trace.source)));
     }
     ApplySpeed(trace, spec.speed);
+    if (spec.speed != 1.0) {
+      trace.source += fmt::format(", arrivals={}", spec_text);
+    }
     return;
   }
   const std::vector<int64_t> times =
@@ -153,8 +156,13 @@ void PutArrivals(Trace& trace, std::string_view spec_text, double rate, int64_t 
       spec.kind == ArrivalSpec::Kind::kPoisson || spec.kind == ArrivalSpec::Kind::kGamma;
   trace.has_arrivals = true;
   trace.request_rate = all_at_once ? "inf" : fmt::format("{}", rate);
+  trace.source += fmt::format(", arrivals={}", spec_text);
+  if (!all_at_once) {
+    trace.source += fmt::format(" rate={}", rate);
+  }
   if (random && !all_at_once) {
     trace.seed = seed;
+    trace.source += fmt::format(" seed={}", seed);
   }
 }
 

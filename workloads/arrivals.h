@@ -37,8 +37,9 @@ std::vector<int64_t> GenerateArrivals(const ArrivalSpec& spec, double rate, int6
 void ApplySpeed(Trace& trace, double speed);
 
 /// Puts the arrivals of a spec onto a trace that was read: `--trace FILE --arrivals poisson --rate
-/// 2`. "" and "file" keep those of the file. Sets request_rate and seed where arrivals are
-/// generated. Throws Error for a trace without arrivals where the spec wants the file's.
+/// 2`. "" and "file" keep those of the file. Where arrivals are generated, sets request_rate and
+/// seed, and source says so. Throws Error for a trace without arrivals where the spec wants the
+/// file's.
 void PutArrivals(Trace& trace, std::string_view spec, double rate, int64_t seed);
 
 }  // namespace kvbench

@@ -35,8 +35,8 @@ void AddArrivalStats(const Trace& trace, TraceStats& stats) {
     return;
   }
   stats.span_s = static_cast<double>(span_ns) / kNsPerSecond;
-  stats.rate = static_cast<double>(requests.size()) / *stats.span_s;
   const double gaps = static_cast<double>(requests.size() - 1);
+  stats.rate = gaps / *stats.span_s;
   const double mean = static_cast<double>(span_ns) / gaps;
   double squares = 0;
   for (size_t i = 1; i < requests.size(); ++i) {

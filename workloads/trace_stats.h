@@ -20,7 +20,7 @@ struct TraceStats {
   LengthStats prompt, output;
   /// Nothing without arrivals, or where all requests arrive at once (span 0).
   std::optional<double> span_s;  ///< first to last arrival
-  std::optional<double> rate;    ///< requests / span, 1/s
+  std::optional<double> rate;    ///< 1 / mean gap, 1/s
   std::optional<double> gap_cv;  ///< standard deviation / mean of the gaps between arrivals
   /// Share of the prefix ids that stood in the trace before; nothing without prefix ids.
   std::optional<double> prefix_reuse;

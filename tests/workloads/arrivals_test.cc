@@ -130,11 +130,13 @@ TEST(ApplySpeedTest, DividesAndRoundsHalfUp) {
 
 TEST(PutArrivalsTest, KeepsOrReplacesThoseOfTheFile) {
   Trace trace;
+  trace.source = "t.csv";
   trace.requests = {{0, 1, 1, {}}, {10, 1, 1, {}}};
   PutArrivals(trace, "", 0.0, 0);
   PutArrivals(trace, "file", 0.0, 0);
   EXPECT_EQ(trace.requests[1].arrival_ns, 10);
   EXPECT_EQ(trace.request_rate, "");
+  EXPECT_EQ(trace.source, "t.csv");
   EXPECT_EQ(trace.seed, -1);
   PutArrivals(trace, "file:speed=5", 0.0, 0);
   EXPECT_EQ(trace.requests[1].arrival_ns, 2);
@@ -142,6 +144,7 @@ TEST(PutArrivalsTest, KeepsOrReplacesThoseOfTheFile) {
   EXPECT_GT(trace.requests[1].arrival_ns, 10);
   EXPECT_EQ(trace.request_rate, "2.5");
   EXPECT_EQ(trace.seed, 9);
+  EXPECT_EQ(trace.source, "t.csv, arrivals=file:speed=5, arrivals=poisson rate=2.5 seed=9");
   PutArrivals(trace, "all-at-once", 0.0, 0);
   EXPECT_EQ(trace.requests[1].arrival_ns, 0);
   EXPECT_EQ(trace.request_rate, "inf");
