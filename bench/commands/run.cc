@@ -36,6 +36,8 @@ Examples:
   kvbench run --lengths sharegpt:scale=0.25 --requests 50 --design contiguous-max,paged --kv-memory 32MiB --max-model-len 512
 )";
 
+constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
+
 struct RunOptions {
   std::string suite;
   std::map<std::string, std::string, std::less<>> flags;  // by field name, as typed
@@ -160,6 +162,9 @@ int Run(const RunOptions& options, const std::string& command_line) {
     fmt::print(stderr, "Nothing was saved: --out FILE keeps the results as JSON.\n");
   } else {
     fmt::print(stderr, "Results: {}\n", options.out);
+  }
+  if (!file.run_info.complete) {
+    return kInterrupted;
   }
   const bool failed = std::any_of(file.runs.begin(), file.runs.end(), [](const RunRecord& record) {
     return record.verification && !record.verification->passed;
