@@ -10,7 +10,9 @@ AdmissionBound MainBound(const BoundBy& bound_by) {
   if (!bound_by.memory || !bound_by.sequences || !bound_by.tokens || !bound_by.nothing) {
     return AdmissionBound::kUnknown;
   }
-  if (*bound_by.memory >= kMemoryBindsFrom) {
+  const double held_back = *bound_by.memory + *bound_by.sequences + *bound_by.tokens;
+  if (*bound_by.memory >= kMemoryBindsFrom &&
+      *bound_by.memory >= kMemoryBindsFromOfHeldBack * held_back) {
     return AdmissionBound::kMemory;
   }
   if (*bound_by.sequences >= *bound_by.tokens && *bound_by.sequences >= *bound_by.nothing) {

@@ -37,6 +37,9 @@ void AddPerRows(const TableGroup& group, const std::function<std::string(const T
   }
 }
 
+/// A gain below this may be noise of a measured run.
+constexpr double kGainWorthSaying = 1.15;
+
 /// What the row with the most output tokens/s gained over `contiguous-max`, where memory made the
 /// difference.
 void AddGain(const TableGroup& group, Notes& notes) {
@@ -52,7 +55,8 @@ void AddGain(const TableGroup& group, Notes& notes) {
         best = &row;
       }
     }
-    if (best == nullptr || best == &base || base.output_tokens_per_s.value_or(0) <= 0) {
+    if (best == nullptr || base.output_tokens_per_s.value_or(0) <= 0 ||
+        *best->output_tokens_per_s < kGainWorthSaying * *base.output_tokens_per_s) {
       continue;
     }
     std::string note =
@@ -79,7 +83,7 @@ void AddMemory(const TableGroup& group, Notes& notes) {
       },
       notes);
   if (nowhere && group.rows.size() > 1 && notes.size() > before) {
-    notes.back() += " So all designs look alike here.";
+    notes.back() += " So all designs look alike in speed here.";
   }
 }
 

@@ -7,18 +7,23 @@
 namespace kvbench {
 namespace {
 
-TEST(Binding, MemoryBindsFromATenthOfTheSteps) {
+TEST(Binding, MemoryBindsFromAHundredthOfTheSteps) {
   EXPECT_EQ(MainBound({0.9, 0, 0, 0.1}), AdmissionBound::kMemory);
+  EXPECT_EQ(MainBound({0.01, 0, 0, 0.99}), AdmissionBound::kMemory);
+  EXPECT_EQ(MainBound({0.0099, 0, 0, 0.9901}), AdmissionBound::kLoad);
+}
+
+TEST(Binding, MemoryBindsFromATenthOfTheStepsThatWereHeldBack) {
   EXPECT_EQ(MainBound({0.1, 0.9, 0, 0}), AdmissionBound::kMemory);
-  EXPECT_EQ(MainBound({0.1, 0, 0, 0.9}), AdmissionBound::kMemory);
-  EXPECT_EQ(MainBound({0.0999, 0.9001, 0, 0}), AdmissionBound::kSequences);
+  EXPECT_EQ(MainBound({0.09, 0.91, 0, 0}), AdmissionBound::kSequences);
+  EXPECT_EQ(MainBound({0.04, 0.16, 0.3, 0.5}), AdmissionBound::kLoad);
 }
 
 TEST(Binding, ElseTheLargestOfTheOthers) {
   EXPECT_EQ(MainBound({0, 0.5, 0.25, 0.25}), AdmissionBound::kSequences);
   EXPECT_EQ(MainBound({0, 0.25, 0.5, 0.25}), AdmissionBound::kTokens);
   EXPECT_EQ(MainBound({0, 0.25, 0.25, 0.5}), AdmissionBound::kLoad);
-  EXPECT_EQ(MainBound({0.05, 0, 0, 0.95}), AdmissionBound::kLoad);
+  EXPECT_EQ(MainBound({0, 0, 0, 1}), AdmissionBound::kLoad);
 }
 
 TEST(Binding, NothingIsSaidWithoutSteps) {

@@ -78,7 +78,7 @@ TEST(Table, SaysWhereMemoryDidNotBind) {
                         "request waited."));
   EXPECT_THAT(TableOf({max, paged}), Not(HasSubstr("look alike")));
   max.bound_by = {0, 1, 0, 0};
-  EXPECT_THAT(Flat(TableOf({max, paged})), HasSubstr("So all designs look alike here."));
+  EXPECT_THAT(Flat(TableOf({max, paged})), HasSubstr("So all designs look alike in speed here."));
 }
 
 TEST(Table, LimitsThatDifferStandAboveTheRows) {
