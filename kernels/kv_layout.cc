@@ -35,7 +35,8 @@ ContiguousPlacement PlaceContiguous(int64_t first_slot, int64_t chunk_slots, int
   const int64_t token = int64_t{num_kv_heads} * head_dim;
   if (stride == HeadStride::kUnpadded) return {first_slot * token, chunk_slots * head_dim};
   assert(first_slot % kContiguousUnit == 0 && chunk_slots % kContiguousUnit == 0);
-  return {(first_slot + first_slot / kContiguousUnit) * token, (chunk_slots + 1) * head_dim};
+  return {(first_slot + first_slot / kContiguousUnit) * token,
+          (chunk_slots + chunk_slots / kContiguousUnit) * head_dim};
 }
 
 }  // namespace kvbench

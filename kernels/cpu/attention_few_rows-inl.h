@@ -13,8 +13,8 @@
 
 #include "kernels/cpu/attention_item.h"
 #include "kernels/cpu/kv_accessor.h"
+#include "kernels/cpu/rows_ahead-inl.h"
 #include "kernels/cpu/softmax-inl.h"
-#include "kernels/cpu/upcoming_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kvbench {
@@ -65,15 +65,15 @@ struct FewRows {
   static constexpr int kRow = static_cast<int>(AttentionWorkspace::kScoreRow);
 
   /// scores[r, key] = q[r] . K[key] for key < count (and garbage up to a multiple of kKeys).
-  static HWY_NOINLINE void Scores(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
-                                  int count, int dim, const float* HWY_RESTRICT q,
-                                  float* HWY_RESTRICT scores, const UpcomingRows<T>& next) {
+  static HWY_NOINLINE void Scores(const RowsAhead<T>& rows, int dim, const float* HWY_RESTRICT q,
+                                  float* HWY_RESTRICT scores) {
     const F32Tag d;
+    const int count = rows.now.count;
     for (int key = 0; key < count; key += kKeys) {
       const T* HWY_RESTRICT row[kKeys];
       for (int j = 0; j < kKeys; ++j) {
-        row[j] = pool + offsets[std::min(key + j, count - 1)];
-        next.Prefetch(key + j, dim);
+        row[j] = rows.now.pool + rows.now.offsets[std::min(key + j, count - 1)];
+        rows.Prefetch(key + j, dim);
       }
       F32 sums[kSums];
       for (F32& sum : sums) sum = hn::Zero(d);
@@ -92,21 +92,18 @@ struct FewRows {
   }
 
   /// out[r] += sum over keys of weights[r, key] * V[key].
-  static HWY_NOINLINE void Accumulate(const T* HWY_RESTRICT pool,
-                                      const int64_t* HWY_RESTRICT offsets, int count, int dim,
-                                      const float* HWY_RESTRICT weights, float* HWY_RESTRICT out,
-                                      const UpcomingRows<T>& next) {
-    for (int key = 0; key < count; ++key) next.Prefetch(key, dim);
+  static HWY_NOINLINE void Accumulate(const RowsAhead<T>& rows, int dim,
+                                      const float* HWY_RESTRICT weights, float* HWY_RESTRICT out) {
     constexpr int kVectors = std::max(1, 8 / kRows);
-    int i = AccumulateColumns<kVectors>(pool, offsets, count, dim, 0, weights, out);
+    int i = AccumulateColumns<kVectors>(rows, dim, 0, weights, out);
     if constexpr (kVectors > 2) {
-      i = AccumulateColumns<kVectors / 2>(pool, offsets, count, dim, i, weights, out);
+      i = AccumulateColumns<kVectors / 2>(rows, dim, i, weights, out);
     }
     if constexpr (kVectors > 4) {
-      i = AccumulateColumns<kVectors / 4>(pool, offsets, count, dim, i, weights, out);
+      i = AccumulateColumns<kVectors / 4>(rows, dim, i, weights, out);
     }
     if constexpr (kVectors > 1) {
-      AccumulateColumns<1>(pool, offsets, count, dim, i, weights, out);
+      AccumulateColumns<1>(rows, dim, i, weights, out);
     }
   }
 
@@ -127,9 +124,8 @@ struct FewRows {
   // As many columns from `begin` as fit a whole number of kVectors vectors; returns the first that
   // is left.
   template <int kVectors>
-  static HWY_INLINE int AccumulateColumns(const T* HWY_RESTRICT pool,
-                                          const int64_t* HWY_RESTRICT offsets, int count, int dim,
-                                          int begin, const float* HWY_RESTRICT weights,
+  static HWY_INLINE int AccumulateColumns(const RowsAhead<T>& rows, int dim, int begin,
+                                          const float* HWY_RESTRICT weights,
                                           float* HWY_RESTRICT out) {
     const F32Tag d;
     int i = begin;
@@ -140,8 +136,9 @@ struct FewRows {
           sums[r * kVectors + j] = hn::LoadU(d, out + r * dim + i + j * kLanes);
         }
       }
-      for (int key = 0; key < count; ++key) {
-        const T* HWY_RESTRICT row = pool + offsets[key] + i;
+      for (int key = 0; key < rows.now.count; ++key) {
+        if (i == 0) rows.Prefetch(key, dim);
+        const T* HWY_RESTRICT row = rows.now.pool + rows.now.offsets[key] + i;
         F32 weight[kRows];
 #pragma GCC unroll 16
         for (int r = 0; r < kRows; ++r) weight[r] = hn::Set(d, weights[r * kRow + key]);
@@ -176,8 +173,10 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
   const T* const k_pool = static_cast<const T*>(call.k) + first_head * kv.head_stride();
   const T* const v_pool = static_cast<const T*>(call.v) + first_head * kv.head_stride();
   const int64_t score_rows = kRows * AttentionWorkspace::kScoreRow;
-  const int block = call.layout.block_size == 0 ? kKeyTile : call.layout.block_size;
-  const int segment = std::clamp(block, 8, static_cast<int>(kKeyTile));
+  // With one head a tile is one piece; with more, a piece is about a 4 KiB page of a head, so that
+  // its rows and the next head's fit into the first-level cache.
+  const int distance = RowsAhead<T>::Distance(dim);
+  const int segment = heads == 1 ? kKeyTile : std::clamp(distance, 8, static_cast<int>(kKeyTile));
 
   int64_t lists[2][kKeyTile];
   const auto list_tile = [&](int begin, int64_t* offsets) {
@@ -190,41 +189,36 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
   int count = list_tile(item.first_key, offsets);
   for (int begin = item.first_key; begin < item.end_key; begin += kKeyTile) {
     const int next_count = list_tile(begin + kKeyTile, next_offsets);
-    // What comes after (segment at `key`, head): the next head, the next segment, then what follows
-    // the sweep.
-    const auto upcoming = [&](const T* pool, int key, int head, UpcomingRows<T> after) HWY_ATTR {
-      if (head + 1 == heads) {
-        head = -1;
-        key += segment;
-        if (key >= count) return after;
+    const KvRows<T> first_v{v_pool, offsets, std::min(segment, count)};
+    const KvRows<T> next_k{k_pool, next_offsets, std::min(segment, next_count)};
+    const auto walk = [&](const T* pool, const KvRows<T>& after, const auto& use) HWY_ATTR {
+      const auto piece = [&](int key, int head) HWY_ATTR {
+        return KvRows<T>{pool + head * kv.head_stride(), offsets + key,
+                         std::min(segment, count - key)};
+      };
+      for (int key = 0; key < count; key += segment) {
+        for (int head = 0; head < heads; ++head) {
+          const bool last = key + segment >= count;
+          const KvRows<T> next = head + 1 < heads ? piece(key, head + 1)
+                                 : last           ? after
+                                                  : piece(key + segment, 0);
+          use(RowsAhead<T>{piece(key, head), next, distance}, key, head);
+        }
       }
-      return UpcomingRows<T>{pool + (head + 1) * kv.head_stride(), offsets + key,
-                             std::min(segment, count - key)};
     };
-    const UpcomingRows<T> first_v{v_pool, offsets, std::min(segment, count)};
-    const UpcomingRows<T> next_k{k_pool, next_offsets, std::min(segment, next_count)};
-
-    for (int key = 0; key < count; key += segment) {
-      const int keys = std::min(segment, count - key);
-      for (int head = 0; head < heads; ++head) {
-        Rows::Scores(k_pool + head * kv.head_stride(), offsets + key, keys, dim,
-                     work.q() + head * kRows * dim, work.scores() + head * score_rows + key,
-                     upcoming(k_pool, key, head, first_v));
-      }
-    }
+    walk(k_pool, first_v, [&](const RowsAhead<T>& rows, int key, int head) HWY_ATTR {
+      Rows::Scores(rows, dim, work.q() + head * kRows * dim,
+                   work.scores() + head * score_rows + key);
+    });
     for (int row = 0; row < heads * kRows; ++row) {
       const float factor = SoftmaxTile(work.scores() + row * AttentionWorkspace::kScoreRow, count,
                                        work.largest()[row], work.sum()[row]);
       if (factor != 1.0f) Rescale(factor, dim, work.out() + row * dim);
     }
-    for (int key = 0; key < count; key += segment) {
-      const int keys = std::min(segment, count - key);
-      for (int head = 0; head < heads; ++head) {
-        Rows::Accumulate(v_pool + head * kv.head_stride(), offsets + key, keys, dim,
-                         work.scores() + head * score_rows + key, work.out() + head * kRows * dim,
-                         upcoming(v_pool, key, head, next_k));
-      }
-    }
+    walk(v_pool, next_k, [&](const RowsAhead<T>& rows, int key, int head) HWY_ATTR {
+      Rows::Accumulate(rows, dim, work.scores() + head * score_rows + key,
+                       work.out() + head * kRows * dim);
+    });
     std::swap(offsets, next_offsets);
     count = next_count;
   }

@@ -21,8 +21,8 @@ constexpr int32_t ConvertedTile(int32_t head_dim) { return head_dim <= 96 ? 64 :
 /// side by side. Floats.
 class AttentionWorkspace {
  public:
-  /// Heads whose state is kept at a time: all of them for a decode, so that blocks are read whole;
-  /// few for a prompt's tile, whose state would push everything else out of the second-level cache.
+  /// Heads that are worked together: all of them for a decode, so that blocks are read whole; few
+  /// for a prompt's tile, whose state would push everything else out of the second-level cache.
   static int32_t HeadChunk(const AttentionCall& call, int64_t rows) {
     const int64_t heads = kStateFloats / (rows * HeadFloats(call.head_dim));
     return static_cast<int32_t>(std::clamp<int64_t>(heads, 1, call.num_kv_heads));

@@ -14,8 +14,8 @@
 #include "kernels/cpu/attention_item.h"
 #include "kernels/cpu/kv_accessor.h"
 #include "kernels/cpu/multiply-inl.h"
+#include "kernels/cpu/rows_ahead-inl.h"
 #include "kernels/cpu/softmax-inl.h"
-#include "kernels/cpu/upcoming_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kvbench {
@@ -78,12 +78,12 @@ HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, int dim, int til
 template <typename T>
 HWY_NOINLINE void ConvertKeys(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
                               int count, int dim, int tile, float* HWY_RESTRICT keys,
-                              const UpcomingRows<T>& next) {
+                              const KvRows<T>& next) {
   for (int key = 0; key < count; key += 4) {
     const T* row[4];
     for (int j = 0; j < 4; ++j) {
       row[j] = pool + offsets[std::min(key + j, count - 1)];
-      next.Prefetch(key + j, dim);
+      RowsAhead<T>{{}, next, 0}.Prefetch(key + j, dim);
     }
     TransposeFour(row, dim, tile, keys + key);
   }
@@ -93,10 +93,10 @@ HWY_NOINLINE void ConvertKeys(const T* HWY_RESTRICT pool, const int64_t* HWY_RES
 template <typename T>
 HWY_NOINLINE void ConvertValues(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
                                 int count, int dim, float* HWY_RESTRICT values,
-                                const UpcomingRows<T>& next) {
+                                const KvRows<T>& next) {
   const F32Tag d;
   for (int key = 0; key < count; ++key) {
-    next.Prefetch(key, dim);
+    RowsAhead<T>{{}, next, 0}.Prefetch(key, dim);
     const T* HWY_RESTRICT row = pool + offsets[key];
     for (int i = 0; i < dim; i += kLanes) {
       hn::StoreU(LoadF32(d, row + i), d, values + key * dim + i);

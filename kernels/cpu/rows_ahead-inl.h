@@ -1,0 +1,57 @@
+// Software prefetch of KV rows, compiled once for each target.
+
+#if defined(KVBENCH_KERNELS_CPU_ROWS_AHEAD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KVBENCH_KERNELS_CPU_ROWS_AHEAD_INL_H_
+#undef KVBENCH_KERNELS_CPU_ROWS_AHEAD_INL_H_
+#else
+#define KVBENCH_KERNELS_CPU_ROWS_AHEAD_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "hwy/cache_control.h"
+#include "kernels/cpu/convert-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kvbench {
+namespace HWY_NAMESPACE {
+
+/// Rows of K or V of one head.
+template <typename T>
+struct KvRows {
+  const T* pool = nullptr;  ///< moved to the head
+  const int64_t* offsets = nullptr;
+  int count = 0;
+};
+
+/// Prefetches a fixed distance ahead of the row in use: first the rest of the rows in use, then
+/// those that come next.
+template <typename T>
+struct RowsAhead {
+  KvRows<T> now;
+  KvRows<T> next;
+  int distance = 0;  ///< rows
+
+  /// About what memory delivers in its own latency: rows prefetched much earlier are evicted again.
+  static constexpr int Distance(int dim) {
+    constexpr int kBytes = 4096;
+    return std::max(1, kBytes / (dim * static_cast<int>(sizeof(T))));
+  }
+
+  HWY_INLINE void Prefetch(int row, int dim) const {
+    constexpr int kLine = 64 / static_cast<int>(sizeof(T));
+    row += distance;
+    const KvRows<T>& rows = row < now.count ? now : next;
+    if (row >= now.count) row -= now.count;
+    if (row >= rows.count) return;
+    const T* const from = rows.pool + rows.offsets[row];
+    for (int i = 0; i < dim; i += kLine) hwy::Prefetch(from + i);
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kvbench
+HWY_AFTER_NAMESPACE();
+
+#endif
