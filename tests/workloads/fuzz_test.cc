@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -167,8 +168,11 @@ std::string Complaint(const std::string& sentence) {
 }
 
 TEST(FuzzTest, EveryMutantIsReadOrRefusedWithASentence) {
-  const auto seed =
-      static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  const char* chosen = std::getenv("KVBENCH_FUZZ_SEED");  // to repeat a failure
+  const uint64_t seed =
+      chosen != nullptr
+          ? std::strtoull(chosen, nullptr, 10)
+          : static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   RecordProperty("seed", std::to_string(seed));
   RandomStream random(seed, "fuzz");
