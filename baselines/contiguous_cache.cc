@@ -37,14 +37,14 @@ int64_t ContiguousCache::ReservedSlots(int64_t prompt_tokens, int64_t output_tok
 
 AdmitResult ContiguousCache::Admit(const Admission& admission) {
   if (admission.final_length > max_model_len_) {
-    return AdmitResult::NeverFits("it is longer than max_model_len " +
+    return AdmitResult::NeverFits("prompt and output exceed max_model_len " +
                                   std::to_string(max_model_len_));
   }
   const int64_t wanted =
       ReservedSlots(admission.final_length - admission.estimate, admission.estimate);
   const int64_t chunk_units = ChunkUnits(wanted);
   if (chunk_units > buddies_.largest_chunk_units()) {
-    return AdmitResult::NeverFits("it needs a larger chunk than the cache's largest, " +
+    return AdmitResult::NeverFits("the chunk is larger than the cache's largest, " +
                                   std::to_string(buddies_.largest_chunk_units() * kUnitSlots) +
                                   " slots");
   }

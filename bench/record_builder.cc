@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/design_registry.h"
+#include "results/binding.h"
 #include "results/label.h"
 #include "results/statistics.h"
 
@@ -234,11 +235,9 @@ Verification DescribeVerification(const FinishedRun& f) {
   const AttentionVerifier& verifier = f.executor.verifier();
   Verification verification;
   verification.checked = verifier.checked();
-  verification.checked_layers = verifier.checked() > 0 ? f.run.model.num_hidden_layers : 0;
+  verification.checked_layers = f.run.model.num_hidden_layers;  // a sampled row is checked in all
   verification.checked_256_keys = verifier.checked_long();
-  if (verifier.checked() > 0) {
-    verification.max_relative_error = verifier.max_relative_error();
-  }
+  verification.max_relative_error = verifier.max_relative_error();
   verification.tolerance = AttentionVerifier::kTolerance;
   verification.passed = verifier.passed();
   return verification;
@@ -288,7 +287,9 @@ RunRecord BuildRecord(const FinishedRun& f) {
   FillRequests(f, record);
   FillSteps(f.metrics, record);
   record.kv = DescribeKv(f);
-  record.verification = DescribeVerification(f);
+  if (f.executor.verifier().checked() > 0) {
+    record.verification = DescribeVerification(f);
+  }
   const PhaseTotals& phases = f.executor.phases();
   record.phases = {.attention = phases.attention,
                    .cache_write = phases.cache_write,
@@ -301,6 +302,9 @@ RunRecord BuildRecord(const FinishedRun& f) {
   record.samples.duration = {record.duration};
   if (f.detailed) {
     record.samples.requests = DescribeRequests(f);
+  }
+  if (std::string note = MemoryNote(record); !note.empty()) {
+    record.notes.push_back(std::move(note));
   }
   record.label = MakeLabel(record);
   return record;

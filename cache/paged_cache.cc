@@ -15,7 +15,7 @@ PagedCache::PagedCache(int64_t slots, int32_t block_size)
 AdmitResult PagedCache::Admit(const Admission& admission) {
   const int64_t final_blocks = BlocksFor(admission.final_length);
   if (final_blocks + watermark_blocks_ > pool_.num_blocks()) {
-    return AdmitResult::NeverFits("its blocks and the watermark exceed the cache's " +
+    return AdmitResult::NeverFits("the blocks and the watermark exceed the cache's " +
                                   std::to_string(pool_.num_blocks()) + " blocks of " +
                                   std::to_string(block_size_) + " tokens");
   }

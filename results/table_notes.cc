@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
+#include <optional>
 
 #include "results/binding.h"
 #include "results/text.h"
@@ -40,6 +43,13 @@ void AddPerRows(const TableGroup& group, const std::function<std::string(const T
 /// A gain below this may be noise of a measured run.
 constexpr double kGainWorthSaying = 1.15;
 
+/// Output tokens/s over the steps that left requests waiting; NaN where there were none.
+double OutputWhileWaiting(const TableRow& row) {
+  const std::optional<WhileWaiting>& waiting = row.run().while_waiting;
+  return waiting && waiting->output_throughput ? *waiting->output_throughput
+                                               : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// What the row with the most output tokens/s gained over `contiguous-max`, where memory made the
 /// difference.
 void AddGain(const TableGroup& group, Notes& notes) {
@@ -63,8 +73,12 @@ void AddGain(const TableGroup& group, Notes& notes) {
         fmt::format("Most output: {}, {:.1f} times the output tokens/s of {}", best->full_name(),
                     *best->output_tokens_per_s / *base.output_tokens_per_s, base.name);
     if (best->running && base.running.value_or(0) > 0) {
-      note += fmt::format(", {:.1f} times the requests running while others waited",
+      note += fmt::format("; while others waited, {:.1f} times the requests running",
                           *best->running / *base.running);
+      const double waiting_throughput = OutputWhileWaiting(*best) / OutputWhileWaiting(base);
+      if (std::isfinite(waiting_throughput)) {
+        note += fmt::format(" and {:.1f} times the output tokens/s", waiting_throughput);
+      }
     }
     notes.push_back(note + ".");
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <ostream>
 #include <thread>
@@ -153,6 +154,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
     WriteFileAtomically(options.out, [&](std::ostream& out) { WriteResults(file, out); });
   }
   fmt::print("{}", RenderTable(file));
+  std::fflush(stdout);  // before what stderr says about it
   if (!file.run_info.complete) {
     fmt::print(stderr, "\nInterrupted: {} of {} runs are finished{}.\n", file.runs.size(),
                static_cast<int64_t>(runs.size()) * options.repetitions,

@@ -92,7 +92,7 @@ void AddOut(CLI::App& command, TraceOptions& options) {
 
 void AddMake(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
   CLI::App* make =
-      trace.add_subcommand("make", "generate a trace; the same seed gives the same bytes");
+      trace.add_subcommand("make", "Generate a trace; the same seed gives the same bytes");
   GeneratorSpec& spec = options->generate;
   make->add_option(
           "--lengths", spec.lengths,
@@ -122,7 +122,7 @@ void AddMake(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
 
 void AddConvert(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
   CLI::App* convert = trace.add_subcommand(
-      "convert", "turn any trace into JSON lines with the same digest, or give it other arrivals");
+      "convert", "Turn any trace into JSON lines with the same digest, or give it other arrivals");
   AddReadOptions(*convert, *options);
   convert->add_option(
       "--arrivals", options->arrivals,
@@ -149,7 +149,7 @@ void AddConvert(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
 }
 
 void AddStats(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
-  CLI::App* stats = trace.add_subcommand("stats", "describe a trace: arrivals, lengths, digest");
+  CLI::App* stats = trace.add_subcommand("stats", "Describe a trace: arrivals, lengths, digest");
   AddReadOptions(*stats, *options);
   stats->footer(
       "Example (the first line makes the file that the second reads):\n"
@@ -161,7 +161,7 @@ void AddStats(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
 }  // namespace
 
 void AddTraceCommand(CLI::App& app) {
-  CLI::App* trace = app.add_subcommand("trace", "make, convert and describe request traces");
+  CLI::App* trace = app.add_subcommand("trace", "Make, convert and describe request traces");
   trace->require_subcommand(1);
   trace->footer(
       "Example:\n  kvbench trace make --lengths sharegpt --rate 4 --requests 1000 --out "

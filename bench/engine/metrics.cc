@@ -29,7 +29,9 @@ void Metrics::OnStep(int64_t start_ps, int64_t duration_ps, const StepBatch& bat
   }
   for (const Rejection& rejection : outcome.rejected) {
     outcomes_[static_cast<size_t>(rejection.request)].rejected = true;
-    ++rejected_[rejection.reason];
+    if (window_.Contains(ArrivalPs(rejection.request))) {
+      ++rejected_[rejection.reason];
+    }
   }
   preemptions_ += static_cast<int64_t>(outcome.preempted.size());
   recomputed_tokens_ += outcome.recomputed_tokens;

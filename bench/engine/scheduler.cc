@@ -164,11 +164,11 @@ void ContinuousScheduler::ReleaseFinished() {
 
 std::string ContinuousScheduler::WhyNever(const SequenceState& sequence) const {
   if (sequence.final_length() > limits_.max_model_len) {
-    return "it is longer than max_model_len " + std::to_string(limits_.max_model_len);
+    return "prompt and output exceed max_model_len " + std::to_string(limits_.max_model_len);
   }
   // A recompute may replay up to P + O - 1 tokens in one step.
   if (!limits_.chunked_prefill && sequence.final_length() > limits_.max_num_batched_tokens) {
-    return "it is longer than max_num_batched_tokens " +
+    return "prompt and output exceed max_num_batched_tokens " +
            std::to_string(limits_.max_num_batched_tokens) + " without chunked prefill";
   }
   return {};

@@ -65,14 +65,12 @@ void AttentionVerifier::Check(const AttentionCall& call) {
       double largest = 0;
       for (size_t i = 0; i < expected_.size(); ++i) {
         const double delta = std::abs(double{actual[i]} - expected_[i]);
-        difference = delta <= difference ? difference : delta;  // a NaN counts as the largest
+        difference = std::isnan(delta) ? std::numeric_limits<double>::infinity()
+                                       : std::max(difference, delta);
         largest = std::max(largest, std::abs(expected_[i]));
       }
       const double error = largest > 0 ? difference / largest : difference;
-      max_relative_error_ = error <= max_relative_error_ ? max_relative_error_ : error;
-      if (std::isnan(error)) {
-        max_relative_error_ = std::numeric_limits<double>::infinity();
-      }
+      max_relative_error_ = std::max(max_relative_error_, error);
     }
     ++checked_;
     const int64_t keys = sequence.context - sequence.num_queries + row.query + 1;

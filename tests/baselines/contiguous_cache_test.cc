@@ -153,7 +153,7 @@ TEST(ContiguousCacheTest, ChunkLargerThanTheCacheNeverFits) {
   const AdmitResult result =
       cache.Admit({.sequence = 0, .tokens = 1, .estimate = 1, .final_length = 2});
   EXPECT_EQ(result.kind, AdmitResult::Kind::kNeverFits);
-  EXPECT_EQ(result.reason, "it needs a larger chunk than the cache's largest, 512 slots");
+  EXPECT_EQ(result.reason, "the chunk is larger than the cache's largest, 512 slots");
 }
 
 }  // namespace

@@ -75,8 +75,8 @@ class CliTest : public testing::Test {
   }
 
   void ExpectValid(const std::string& file) const {
-    const Outcome outcome = Shell(
-        "'" KVBENCH_VALIDATE_PYTHON "' '" KVBENCH_SOURCE_DIR "/tools/validate_results' " + file);
+    const Outcome outcome =
+        Shell("'" KVBENCH_PYTHON "' '" KVBENCH_SOURCE_DIR "/tools/validate_results' " + file);
     EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
   }
   nlohmann::json Json(const std::string& file) const {
@@ -156,7 +156,7 @@ TEST_F(CliTest, RealAzureTraceCompletes44Of50) {
   }
   const Outcome outcome =
       Kvbench("run --trace " + kAzure + " --limit 50" + kAllDesigns + "--model " + kTiny +
-              " --kv-memory 16MiB --max-model-len 2048 --out r.json");
+              " --kv-memory 16MiB --max-model-len 2048 --dense off --threads 1 --out r.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   ExpectValid("r.json");
   for (const nlohmann::json& run : Json("r.json")["runs"]) {
@@ -209,15 +209,16 @@ TEST_F(CliTest, OtherBadInputIsASentence) {
   ExpectRefused("run quick --model deepseek-v3 --kv-memory 1GiB --out r.json",
                 {"deepseek-v3", "MLA"});
   ExpectRefused("run quick --kv-cache-dtype int8 --out r.json", {"--kv-cache-dtype"});
-  ExpectRefused("run --model " + kTiny + kSmall + "--kv-memory 4KiB --out r.json",
-                {"never", "--kv-memory"});
+  ExpectRefused(
+      "run --model " + kTiny + " --lengths fixed:prompt=100:output=9 --kv-memory 4KiB --out r.json",
+      {"never", "--kv-memory"});
   ExpectRefused("run --model " + kTiny + kSmall + "--out no/such/folder/r.json",
                 {"no/such/folder/r.json"});
   ExpectRefused("run --model " + kTiny + kSmall + "--out .", {"."});
   Write(
       "heads.json",
       R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 6,
-        "num_key_value_heads": 4, "head_dim": 64, "intermediate_size": 192, "vocab_size": 256})");
+        "num_key_value_heads": 4, "head_dim": 64, "intermediate_size": 192, "vocab_size": 256, "max_position_embeddings": 512})");
   ExpectRefused("run quick --model ./heads.json --out r.json", {"heads.json", "6", "4"});
 }
 

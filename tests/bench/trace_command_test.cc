@@ -80,8 +80,7 @@ TEST_F(TraceCommandTest, StatsShowTheDigest) {
   const std::string table = Run("trace stats a.jsonl");
   EXPECT_THAT(table, HasSubstr(TraceDigest(ReadTrace("a.jsonl"))));
   EXPECT_THAT(
-      table,
-      HasSubstr("span          2.000 s\nrate          2 requests/s\nCV of gaps    0.000\n"));
+      table, HasSubstr("span          2.000 s\nrate          2 requests/s\nCV of gaps    0.000\n"));
   EXPECT_THAT(table,
               HasSubstr("prompt               8.0       8.0       8.0       8.0         8\n"));
 }
