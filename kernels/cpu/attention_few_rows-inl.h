@@ -78,10 +78,10 @@ struct FewRows {
       F32 sums[kSums];
       for (F32& sum : sums) sum = hn::Zero(d);
       for (int i = 0; i < dim; i += kLanes) {
-#pragma GCC unroll 16
+        KVBENCH_UNROLL
         for (int j = 0; j < kKeys; ++j) {
           const F32 k = LoadF32(d, row[j] + i);
-#pragma GCC unroll 16
+          KVBENCH_UNROLL
           for (int r = 0; r < kRows; ++r) {
             sums[r * kKeys + j] = hn::MulAdd(k, hn::LoadU(d, q + r * dim + i), sums[r * kKeys + j]);
           }
@@ -140,12 +140,12 @@ struct FewRows {
         if (i == 0) rows.Prefetch(key, dim);
         const T* HWY_RESTRICT row = rows.now.pool + rows.now.offsets[key] + i;
         F32 weight[kRows];
-#pragma GCC unroll 16
+        KVBENCH_UNROLL
         for (int r = 0; r < kRows; ++r) weight[r] = hn::Set(d, weights[r * kRow + key]);
-#pragma GCC unroll 16
+        KVBENCH_UNROLL
         for (int j = 0; j < kVectors; ++j) {
           const F32 v = LoadF32(d, row + j * kLanes);
-#pragma GCC unroll 16
+          KVBENCH_UNROLL
           for (int r = 0; r < kRows; ++r) {
             sums[r * kVectors + j] = hn::MulAdd(v, weight[r], sums[r * kVectors + j]);
           }

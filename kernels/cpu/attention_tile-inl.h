@@ -106,9 +106,10 @@ HWY_NOINLINE void ConvertValues(const T* HWY_RESTRICT pool, const int64_t* HWY_R
 
 /// Queries, keys and running results of one KV head against one converted tile.
 /// @param first_position position of the item's first query
-HWY_NOINLINE void AttendConvertedTile(const AttentionItem& item, int group, int dim, int begin,
-                                      int count, int first_position, int head,
-                                      const AttentionWorkspace& work) {
+static HWY_NOINLINE HWY_MAYBE_UNUSED void AttendConvertedTile(const AttentionItem& item, int group,
+                                                              int dim, int begin, int count,
+                                                              int first_position, int head,
+                                                              const AttentionWorkspace& work) {
   const F32Tag d;
   const int rows = item.num_queries * group;
   const int tile = ConvertedTile(dim);

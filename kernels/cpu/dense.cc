@@ -37,7 +37,7 @@ HWY_INLINE void MultiplyPanel(const float* HWY_RESTRICT x, int64_t x_stride,
                               float* HWY_RESTRICT y, int64_t y_stride) {
   const F32Tag d;
   F32 sums[kRows * kPanelVectors];
-#pragma GCC unroll 16
+  KVBENCH_UNROLL
   for (int i = 0; i < kRows * kPanelVectors; ++i) {
     const float* const from = y + i / kPanelVectors * y_stride + i % kPanelVectors * kLanes;
     sums[i] = begin == 0 ? hn::Zero(d) : hn::LoadU(d, from);
@@ -45,20 +45,20 @@ HWY_INLINE void MultiplyPanel(const float* HWY_RESTRICT x, int64_t x_stride,
   for (int64_t k = begin; k < end; ++k) {
     hwy::Prefetch(panel + (k + kAhead) * kPanelLanes);
     F32 weights[kPanelVectors];
-#pragma GCC unroll 16
+    KVBENCH_UNROLL
     for (int j = 0; j < kPanelVectors; ++j) {
       weights[j] = hn::LoadU(d, panel + k * kPanelLanes + j * kLanes);
     }
-#pragma GCC unroll 16
+    KVBENCH_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const F32 value = hn::Set(d, x[r * x_stride + k]);
-#pragma GCC unroll 16
+      KVBENCH_UNROLL
       for (int j = 0; j < kPanelVectors; ++j) {
         sums[r * kPanelVectors + j] = hn::MulAdd(value, weights[j], sums[r * kPanelVectors + j]);
       }
     }
   }
-#pragma GCC unroll 16
+  KVBENCH_UNROLL
   for (int i = 0; i < kRows * kPanelVectors; ++i) {
     hn::StoreU(sums[i], d, y + i / kPanelVectors * y_stride + i % kPanelVectors * kLanes);
   }

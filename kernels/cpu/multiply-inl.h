@@ -50,7 +50,7 @@ HWY_INLINE void MultiplyBlock(MatrixIn a, MatrixIn b, MatrixOut c, int depth,
     F32 columns[kVectors];
     for (int j = 0; j < kVectors; ++j)
       columns[j] = hn::LoadU(d, b.data + k * b.stride + j * kLanes);
-#pragma GCC unroll 16
+    KVBENCH_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const F32 value = hn::Set(d, a.data[r * a.stride + k]);
       for (int j = 0; j < kVectors; ++j) {

@@ -25,7 +25,8 @@ HWY_INLINE float ExpScalar(float x) {
 /// Turns the first `count` scores of a tile into exp(score - new largest) and the rest, up to a
 /// whole vector, into 0. Returns the factor for what was summed before. `scores` has room for a
 /// vector more; count 0 changes nothing.
-HWY_INLINE float SoftmaxTile(float* HWY_RESTRICT scores, int count, float& largest, float& sum) {
+static HWY_NOINLINE HWY_MAYBE_UNUSED float SoftmaxTile(float* HWY_RESTRICT scores, int count,
+                                                       float& largest, float& sum) {
   const F32Tag d;
   if (count == 0) return 1.0f;
   hn::StoreU(hn::Set(d, -INFINITY), d, scores + count);
@@ -48,7 +49,7 @@ HWY_INLINE float SoftmaxTile(float* HWY_RESTRICT scores, int count, float& large
 }
 
 /// x[i] *= factor for i < count, a multiple of kLanes.
-HWY_INLINE void Rescale(float factor, int count, float* HWY_RESTRICT x) {
+static HWY_NOINLINE HWY_MAYBE_UNUSED void Rescale(float factor, int count, float* HWY_RESTRICT x) {
   const F32Tag d;
   const F32 factors = hn::Set(d, factor);
   for (int i = 0; i < count; i += kLanes)

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cpu/targets.h"
+//
 #include "hwy/targets.h"
 
 namespace kvbench {
