@@ -8,31 +8,26 @@
 
 namespace kvbench {
 
-/// Attention on the CPU: decode and causal prefill, contiguous and paged, fp16, bf16 and fp32 KV,
-/// any group size.
-///
-/// The ladder: what changed, what was expected, what it gave. One thread of an AMD EPYC (Zen 3,
-/// AVX2), MHA decode in fp16, 8 KV heads, 384 MiB of KV, blocks of 16 shuffled. Shares of the read
-/// roof, medians of interleaved runs while other programs ran (good to about 5 points), for head
-/// dim 64 | 128:
-///  1. K and V converted in registers, 8 keys summed side by side and reduced together, softmax
-///  once a tile of 64 keys,
-///     page-order walk over all heads, the next head's piece prefetched in a burst. Expected:
-///     memory bound. Contiguous 67 | 55 %, paged 66 | 68 %.
-///  2. Pieces of 4 KiB of a head for every layout, not a whole block or tile. Expected: a 16 KiB
-///  piece and the
-///     prefetched next one no longer evict each other. Contiguous 84 | 72 %, paged 69 | 77 %.
-///  3. Prefetch 4 KiB ahead of the row in use, across pieces. Expected: fewer stalls. Contiguous 91
-///  | 77 %, paged
-///     76 | 70 %; fp32 contiguous 76 -> 87 % at 128.
-///  4. Contiguous caches one head at a time. Expected: longer streams, faster. 94 | 66 %, fp32 52
-///  %: not kept.
-///  5. Head stride of a contiguous chunk a sixteenth longer, not one token: as fast as no padding,
-///  where one token
-///     gives 78 | 65 % (see kernels/kv_layout.h).
-/// Shuffled blocks of few bytes are limited by the machine: plain reads of 2 KiB pieces in random
-/// order reach 5 of 11 GB/s with prefetch, so one or two KV heads of 64 are slower paged. Groups of
-/// 4 and 8 reach 50 to 60 % and 35 % of the roof: arithmetic, not memory, and not tuned yet.
+// clang-format off
+// The ladder: what changed, what was expected, what it gave. MHA decode in fp16 on one thread of an AMD EPYC (Zen 3,
+// AVX2), 8 KV heads, 384 MiB of KV, blocks of 16 shuffled. Shares of the read roof, medians of interleaved runs while
+// other programs ran (good to about 5 points), for head dim 64 | 128:
+//  1. K and V converted in registers, 8 keys summed side by side and reduced together, softmax once a tile of 64 keys,
+//     page-order walk over all heads, the next head's piece prefetched in a burst. Expected: memory bound.
+//     Contiguous 67 | 55 %, paged 66 | 68 %.
+//  2. Pieces of 4 KiB of a head for every layout, not a whole block or tile. Expected: a 16 KiB piece and the
+//     prefetched next one no longer evict each other. Contiguous 84 | 72 %, paged 69 | 77 %.
+//  3. Prefetch 4 KiB ahead of the row in use, across pieces. Expected: fewer stalls. Contiguous 91 | 77 %, paged
+//     76 | 70 %; fp32 contiguous 76 -> 87 % at 128.
+//  4. Contiguous caches one head at a time. Expected: longer streams, faster. 94 | 66 %, fp32 52 %: not kept.
+//  5. Head stride of a contiguous chunk a sixteenth longer, not one token: as fast as no padding, where one token
+//     gives 78 | 65 % (kernels/kv_layout.h).
+// Shuffled blocks of few bytes are limited by the machine: plain reads of 2 KiB pieces in random order reach 5 of
+// 11 GB/s with prefetch, so one or two KV heads of 64 are slower paged. Groups of 4 and 8 reach 50 to 60 % and 35 % of
+// the roof: arithmetic, not memory, and not tuned yet.
+// clang-format on
+
+/// Attention on the CPU: decode and causal prefill, contiguous and paged, fp16, bf16 and fp32 KV, any group size.
 class CpuAttention {
  public:
   explicit CpuAttention(ThreadPool& pool);
