@@ -101,8 +101,7 @@ void CpuExecutor::Check(const CpuExecutorConfig& config, const KvCache& cache) {
 CpuExecutor::CpuExecutor(const CpuExecutorConfig& config, const KvCache& cache, ThreadPool& pool)
     : config_(config),
       pools_(config.model, KvTypeOf(config.kv_cache_dtype), cache),
-      decoder_(DecoderConfig(config), pool),
-      verifier_(config.model.num_hidden_layers) {
+      decoder_(DecoderConfig(config), pool) {
   WarmUp(cache);
 }
 

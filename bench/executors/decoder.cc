@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/cpu/kv_write.h"
+#include "kernels/mix_bits.h"
 #include "workloads/random.h"
 
 namespace kvbench {
@@ -29,19 +30,11 @@ void Timed(double& phase, F&& f) {
   phase += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Well-mixed bits (the finaliser of splitmix64).
-uint64_t Mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 /// The token at a position of a request: output lengths come from the trace, so what a model would
 /// say does not matter, but the same request must say the same in every design.
 int64_t TokenId(int64_t request, int64_t position, int64_t vocab_size) {
-  const uint64_t bits =
-      Mix(static_cast<uint64_t>(request) * 0x100000001b3 + Mix(static_cast<uint64_t>(position)));
+  const uint64_t bits = MixBits(static_cast<uint64_t>(request) * 0x100000001b3 +
+                                MixBits(static_cast<uint64_t>(position)));
   return static_cast<int64_t>(bits % static_cast<uint64_t>(vocab_size));
 }
 
@@ -130,7 +123,7 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
   });
   ++step_;
   if (!config_.dense) {
-    const int64_t first = static_cast<int64_t>(Mix(step_) % kNoiseRows);
+    const int64_t first = static_cast<int64_t>(MixBits(step_) % kNoiseRows);
     for (int64_t layer = 0; layer < m.num_hidden_layers; ++layer) {
       Attend(layer, sequences, pools, noise_.as<float>() + first * qkv_width_, after_attention,
              phases);

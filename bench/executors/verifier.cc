@@ -1,55 +1,46 @@
 #include "bench/executors/verifier.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
+#include "kernels/mix_bits.h"
 #include "kernels/reference/attention.h"
 
 namespace kvbench {
 
 namespace {
 
-// Enough to see a fault, few enough that a run of seconds is not held up for longer than it takes.
-constexpr int64_t kEnough = 96;
-constexpr int64_t kEnoughLong = 48;
-
-/// Well-mixed bits of a counter (the finaliser of splitmix64).
-uint64_t Mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
+// Sampled steps lie ever further apart, by this factor: 1,000 steps give about 40 samples, a
+// million 80, to the end of the run, and a run of seconds is held up for less time than it takes.
+constexpr double kSpread = 1.2;
 
 }  // namespace
 
 void AttentionVerifier::BeginStep(const std::vector<AttentionSequence>& sequences) {
   rows_.clear();
-  const int64_t step = steps_++;
-  // Steps 0, 1, 2, 4, 8, ... and every 32nd: short runs are sampled densely, long ones to their
-  // end.
-  const bool sampled = std::has_single_bit(static_cast<uint64_t>(step)) || step % 32 == 0;
-  if (sampled && (checked_ < kEnough || std::has_single_bit(static_cast<uint64_t>(step)))) {
-    Choose(sequences, Mix(draws_++) % sequences.size());
+  if (steps_++ < next_sample_) {
+    return;
   }
-  if (checked_long_ < kEnoughLong && step % 4 == 3) {
+  next_sample_ = std::max(steps_, static_cast<int64_t>(static_cast<double>(steps_) * kSpread));
+  // The longest context and any sequence take turns.
+  if (samples_++ % 2 == 0) {
     const auto longest =
         std::max_element(sequences.begin(), sequences.end(),
                          [](const AttentionSequence& a, const AttentionSequence& b) {
                            return a.context < b.context;
                          });
-    if (longest->context >= kLongContext) {
-      Choose(sequences, static_cast<size_t>(longest - sequences.begin()));
-    }
+    Choose(sequences, static_cast<size_t>(longest - sequences.begin()));
+  } else {
+    Choose(sequences, MixBits(draws_++) % sequences.size());
   }
 }
 
 void AttentionVerifier::Choose(const std::vector<AttentionSequence>& sequences, size_t sequence) {
   const auto queries = static_cast<uint64_t>(sequences[sequence].num_queries);
-  rows_.push_back({static_cast<int64_t>(sequence), static_cast<int32_t>(Mix(draws_++) % queries)});
+  rows_.push_back(
+      {static_cast<int64_t>(sequence), static_cast<int32_t>(MixBits(draws_++) % queries)});
 }
 
 void AttentionVerifier::Check(const AttentionCall& call) {

@@ -16,10 +16,8 @@ class AttentionVerifier {
   static constexpr double kTolerance = 1e-4;
   static constexpr int64_t kLongContext = 256;  ///< keys; outputs with as many are counted apart
 
-  explicit AttentionVerifier(int64_t num_layers) : num_layers_(num_layers) {}
-
-  /// Chooses the rows that this step's layers are checked at; often at first, then rarer, so that
-  /// samples spread over the run, with long contexts preferred until there are enough of them.
+  /// Chooses the row that this step's layers are checked at, if the step is sampled: often at
+  /// first, then rarer.
   void BeginStep(const std::vector<AttentionSequence>& sequences);
 
   /// Whether the current step has rows to check.
@@ -41,8 +39,9 @@ class AttentionVerifier {
 
   void Choose(const std::vector<AttentionSequence>& sequences, size_t sequence);
 
-  int64_t num_layers_;
   int64_t steps_ = 0;
+  int64_t next_sample_ = 0;  // the step that is sampled next
+  int64_t samples_ = 0;
   uint64_t draws_ = 0;
   std::vector<Row> rows_;
   std::vector<double> expected_;  // [head_dim]

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/cpu/targets.h"
+#include "kernels/mix_bits.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/dense.cc"
@@ -105,14 +106,6 @@ constexpr int64_t kRowChunk = 192;
 
 int64_t Panels(int64_t out) { return (out + DenseLayer::kPanel - 1) / DenseLayer::kPanel; }
 
-// SplitMix64 (Steele, Lea, Flood 2014): the same everywhere, and position i needs no earlier one.
-uint64_t Mix(uint64_t seed, uint64_t i) {
-  uint64_t z = seed + (i + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 }  // namespace
 
 DenseLayer::DenseLayer(int64_t in, int64_t out)
@@ -136,7 +129,8 @@ DenseLayer::DenseLayer(int64_t in, int64_t out, uint64_t seed) : DenseLayer(in, 
   const float largest = std::sqrt(3.0f / static_cast<float>(in));
   for (int64_t o = 0; o < out; ++o) {
     for (int64_t i = 0; i < in; ++i) {
-      const auto bits = static_cast<int32_t>(Mix(seed, static_cast<uint64_t>(o * in + i)) >> 40);
+      const auto bits = static_cast<int32_t>(
+          MixBits(seed + static_cast<uint64_t>(o * in + i) * kMixIncrement) >> 40);
       Weight(o, i) = static_cast<float>(bits - (1 << 23)) * 0x1p-23f * largest;
     }
   }

@@ -228,7 +228,7 @@ struct VerifierCase {
   }
 
   bool Passes() {
-    AttentionVerifier verifier(1);
+    AttentionVerifier verifier;
     verifier.BeginStep(sequences);
     verifier.Check(call);
     EXPECT_EQ(verifier.checked(), 1);
