@@ -27,7 +27,8 @@ namespace kvbench {
 // the roof: arithmetic, not memory, and not tuned yet.
 // clang-format on
 
-/// Attention on the CPU: decode and causal prefill, contiguous and paged, fp16, bf16 and fp32 KV, any group size.
+/// Attention on the CPU: decode and causal prefill, contiguous and paged, fp16, bf16 and fp32 KV,
+/// any group size.
 class CpuAttention {
  public:
   explicit CpuAttention(ThreadPool& pool);

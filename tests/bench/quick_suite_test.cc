@@ -18,7 +18,7 @@ struct Shown {
   int64_t finished = 0;
 };
 
-Shown Run(const std::string& model, const std::string& design, const std::string& block_size) {
+Shown RunOf(const std::string& model, const std::string& design, const std::string& block_size) {
   AxisValues axes = LoadSuite("quick").axes;
   axes["model"] = {model};
   axes["design"] = {design};
@@ -42,9 +42,9 @@ Shown Run(const std::string& model, const std::string& design, const std::string
 }
 
 TEST(QuickSuiteTest, ContiguousMaxWastesMostAndPagedLittle) {
-  const Shown contiguous = Run("twin-mha", "contiguous-max", "16");
-  const Shown paged = Run("twin-mha", "paged", "16");
-  const Shown fine = Run("twin-mha", "paged", "4");
+  const Shown contiguous = RunOf("twin-mha", "contiguous-max", "16");
+  const Shown paged = RunOf("twin-mha", "paged", "16");
+  const Shown fine = RunOf("twin-mha", "paged", "4");
   EXPECT_GE(contiguous.waste_of_allocated, 0.60);
   EXPECT_LT(paged.waste_of_allocated, 0.08);
   EXPECT_LT(fine.waste_of_allocated, 0.03);
@@ -58,8 +58,8 @@ TEST(QuickSuiteTest, ContiguousMaxWastesMostAndPagedLittle) {
 }
 
 TEST(QuickSuiteTest, RepeatsExactly) {
-  const Shown a = Run("twin-gqa", "paged", "16");
-  const Shown b = Run("twin-gqa", "paged", "16");
+  const Shown a = RunOf("twin-gqa", "paged", "16");
+  const Shown b = RunOf("twin-gqa", "paged", "16");
   EXPECT_EQ(a.waste_of_allocated, b.waste_of_allocated);
   EXPECT_EQ(a.preemptions, b.preemptions);
 }
