@@ -173,11 +173,10 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
   const T* const k_pool = static_cast<const T*>(call.k) + first_head * kv.head_stride();
   const T* const v_pool = static_cast<const T*>(call.v) + first_head * kv.head_stride();
   const int64_t score_rows = kRows * AttentionWorkspace::kScoreRow;
-  // A piece is what is used of one head before the next head's turn: its rows of a block, so that
-  // blocks are read from end to end, or about a page where there are no blocks.
+  // With one head a tile is one piece; with more, a piece is about a 4 KiB page of a head, so that
+  // its rows and the next head's fit into the first-level cache.
   const int distance = RowsAhead<T>::Distance(dim);
-  const int block = call.layout.block_size == 0 ? distance : call.layout.block_size;
-  const int segment = heads == 1 ? kKeyTile : std::clamp(block, 8, static_cast<int>(kKeyTile));
+  const int segment = heads == 1 ? kKeyTile : std::clamp(distance, 8, static_cast<int>(kKeyTile));
 
   int64_t lists[2][kKeyTile];
   const auto list_tile = [&](int begin, int64_t* offsets) {
