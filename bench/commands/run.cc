@@ -1,5 +1,6 @@
 #include "bench/commands/run.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "bench/commands/trace.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -159,7 +159,9 @@ TEST_F(CliTest, RealAzureTraceCompletes44Of50) {
               " --kv-memory 16MiB --max-model-len 2048 --dense off --threads 1 --out r.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   ExpectValid("r.json");
-  for (const nlohmann::json& run : Json("r.json")["runs"]) {
+  const nlohmann::json results = Json("r.json");
+  ASSERT_EQ(results["runs"].size(), 4U);
+  for (const nlohmann::json& run : results["runs"]) {
     EXPECT_EQ(run["completed"], 44);
     EXPECT_EQ(run["rejected"], 6);
     EXPECT_GE(run["verification"]["checked"].get<int>(), 64);
