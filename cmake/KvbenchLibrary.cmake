@@ -26,7 +26,6 @@ function(kvbench_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE KVBENCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   kvbench_compile_options(${name})
-  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <map> <string> <vector>)
   # Test code is compiled more often than it runs; what it tests keeps its flags.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
