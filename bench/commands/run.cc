@@ -35,7 +35,8 @@ constexpr const char* kExamples =
 Examples:
   kvbench run quick
   kvbench run quick --model twin-mha --design paged --block-size 4,16,64 --out blocks.json
-  kvbench run --lengths sharegpt:scale=0.25 --requests 50 --design contiguous-max,paged --kv-memory 32MiB --max-model-len 512
+  kvbench run --lengths sharegpt:scale=0.25 --requests 50 --design contiguous-max,paged \
+      --kv-memory 32MiB --max-model-len 512
 )";
 
 constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it

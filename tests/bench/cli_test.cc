@@ -220,7 +220,8 @@ TEST_F(CliTest, OtherBadInputIsASentence) {
   Write(
       "heads.json",
       R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 128, "num_attention_heads": 6,
-        "num_key_value_heads": 4, "head_dim": 64, "intermediate_size": 192, "vocab_size": 256, "max_position_embeddings": 512})");
+        "num_key_value_heads": 4, "head_dim": 64, "intermediate_size": 192, "vocab_size": 256,
+        "max_position_embeddings": 512})");
   ExpectRefused("run quick --model ./heads.json --out r.json", {"heads.json", "6", "4"});
 }
 
