@@ -6,8 +6,9 @@
 
 namespace kvbench {
 
-/// A machine that a modelled run or a memory plan is for: peaks of its data sheet and what a program
-/// can allocate. What is reached of the peaks is a matter of the calibration, not of the hardware.
+/// A machine that a modelled run or a memory plan is for: peaks of its data sheet and what a
+/// program can allocate. What is reached of the peaks is a matter of the calibration, not of the
+/// hardware.
 struct Hardware {
   std::string name;          ///< "a100-sxm4-40gb"
   int64_t memory_bytes = 0;  ///< what a program can allocate at most, of one device
@@ -25,8 +26,8 @@ struct Hardware {
 /// The hardware built into the program (workloads/data/hardware.json).
 const std::vector<Hardware>& BuiltInHardware();
 
-/// Built-in hardware by name, or a JSON file of one such object at that path (anything with a '/' or
-/// ending in ".json"). Throws Error: an unknown name lists the close ones.
+/// Built-in hardware by name, or a JSON file of one such object at that path (anything with a '/'
+/// or ending in ".json"). Throws Error: an unknown name lists the close ones.
 Hardware LoadHardware(const std::string& name_or_path);
 
 }  // namespace kvbench

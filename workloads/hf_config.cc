@@ -102,6 +102,14 @@ class Config {
     return "";
   }
 
+  /// A multimodal config may say outside of text_config whether the head is the token embedding.
+  bool TiedEmbedding(bool absent) const {
+    constexpr std::string_view kKey = "tie_word_embeddings";
+    const json* value = FindIn(root_, kKey);
+    return Find(kKey) == nullptr && value != nullptr && value->is_boolean() ? value->get<bool>()
+                                                                            : Flag(kKey, absent);
+  }
+
   /// A multimodal config may keep the vocabulary outside of text_config.
   std::optional<int64_t> RootInteger(std::string_view key) const {
     const json* value = FindIn(root_, key);
@@ -268,6 +276,61 @@ int64_t IntermediateSize(const Config& config, const HfFamily& family, int64_t h
       std::min(multiple, int64_t{1} << 20) * hidden);
 }
 
+/// How many layers of a model with experts have none, by the keys of DeepSeek and Qwen.
+int64_t DenseLayers(const Config& config, int64_t layers) {
+  const int64_t first = config.Integer({"first_k_dense_replace"}, 0).value_or(0);
+  const int64_t every = config.Integer({"decoder_sparse_step", "moe_layer_freq"}, 1).value_or(1);
+  int64_t dense = std::min(first, layers);
+  // Qwen counts from 1 (layer 0 of a step of 2 is dense); no published model has both keys.
+  dense += every > 1 ? layers - dense - (layers - dense) / every : 0;
+  if (const json* listed = config.Find("mlp_only_layers");
+      listed != nullptr && listed->is_array()) {
+    dense += static_cast<int64_t>(listed->size());
+  }
+  return std::min(dense, layers);
+}
+
+/// What the number of weights depends on: the class's defaults and the keys that change them.
+void ReadWeights(const Config& config, const HfFamily& family, ModelShape& model) {
+  WeightShape weights = family.weights;
+  weights.tied_embedding = config.TiedEmbedding(weights.tied_embedding);
+  // Keys that switch biases on or off, one name a class.
+  const bool all = config.Flag("bias", config.Flag("use_bias", weights.mlp_bias));
+  if (config.Find("bias") != nullptr || config.Find("use_bias") != nullptr) {
+    weights.qkv_bias = weights.output_bias = weights.mlp_bias = all;
+  }
+  if (family.model_type == "mpt") {
+    weights.qkv_bias = weights.output_bias = weights.mlp_bias = weights.norm_bias =
+        !config.Flag("no_bias", false);
+    weights.extra_position_rows = config.Flag("attn_config.alibi", false) ? -1 : 0;
+  }
+  if (config.Find("attention_bias") != nullptr) {
+    weights.qkv_bias = weights.output_bias = config.Flag("attention_bias", false);
+  }
+  weights.qkv_bias = config.Flag("add_qkv_bias", weights.qkv_bias);
+  weights.mlp_bias = config.Flag("mlp_bias", weights.mlp_bias);
+  if (family.model_type == "falcon" &&
+      (config.Flag("new_decoder_architecture", config.ModelType() == "RefinedWeb") ||
+       !config.Flag("parallel_attn", true))) {
+    weights.norms_per_layer = 2;
+  }
+  const auto size = [&](Spellings keys) { return config.Integer(keys, 0).value_or(0); };
+  if (model.attention == Attention::kMLA) {
+    weights.q_lora_rank = size({"q_lora_rank"});
+    weights.v_head_dim = size({"v_head_dim"});
+  }
+  if (model.num_experts > 0) {
+    weights.moe_intermediate_size = size({"moe_intermediate_size"});
+    const int64_t shared = std::min(size({"n_shared_experts"}), int64_t{1} << 16);
+    weights.shared_expert_size = shared > 0 ? shared * weights.moe_intermediate_size
+                                            : size({"shared_expert_intermediate_size"});
+    weights.num_dense_layers = DenseLayers(config, model.num_hidden_layers);
+    weights.num_experts_per_tok = size({"num_experts_per_tok", "experts_per_token",
+                                        "num_experts_per_token", "ffn_config.moe_top_k"});
+  }
+  model.weights = weights;
+}
+
 }  // namespace
 
 ModelShape ParseHfConfig(std::string_view text, const std::string& name, const std::string& where) {
@@ -307,6 +370,7 @@ ModelShape ParseHfConfig(std::string_view text, const std::string& name, const s
                                    0)
                           .value_or(0);
   ReadWindows(config, family, model);
+  ReadWeights(config, family, model);
   ValidateModelShape(model, where);
   return model;
 }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "workloads/weight_shape.h"
+
 namespace kvbench {
 
 /// What the model class of a Hugging Face `model_type` assumes where its config.json leaves a key
@@ -21,6 +23,7 @@ struct HfFamily {
   /// Every how-manieth layer is full, the others have the window. 0: all layers have it.
   int64_t full_layer_period = 0;
   bool window_needs_switch = false;  ///< the window counts only with use_sliding_window true
+  WeightShape weights = {};
 };
 
 /// The family of a model type; one without any defaults for a type it does not know.

@@ -7,6 +7,7 @@
 #include "workloads/embedded_data.h"
 #include "workloads/error.h"
 #include "workloads/hf_config.h"
+#include "workloads/hf_families.h"
 #include "workloads/model_shape.h"
 #include "workloads/quoting.h"
 
@@ -50,6 +51,14 @@ std::vector<ModelShape> ReadModelsFile() {
     model.qk_rope_head_dim = optional("qk_rope_head_dim");
     model.num_experts = optional("num_experts");
     model.num_parameters = optional("num_parameters");
+    model.weights = FindHfFamily(entry.at("model_type").get<std::string>()).weights;
+    model.weights.norms_per_layer = entry.value("norms_per_layer", model.weights.norms_per_layer);
+    model.weights.q_lora_rank = optional("q_lora_rank");
+    model.weights.v_head_dim = optional("v_head_dim");
+    model.weights.moe_intermediate_size = optional("moe_intermediate_size");
+    model.weights.shared_expert_size = optional("shared_expert_size");
+    model.weights.num_dense_layers = optional("num_dense_layers");
+    model.weights.num_experts_per_tok = optional("num_experts_per_tok");
     ValidateModelShape(model, where);
     models.push_back(std::move(model));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "workloads/error.h"
@@ -22,6 +23,13 @@ constexpr int64_t kMaxLayers = 10'000;
 constexpr int64_t kMaxHeads = 65'536;
 constexpr int64_t kMaxWidth = int64_t{1} << 24;
 constexpr int64_t kMaxVocabulary = int64_t{1} << 30;
+
+int64_t KvBytesPerTokenAndLayer(const ModelShape& model, Dtype kv_dtype) {
+  const int64_t elements = model.attention == Attention::kMLA
+                               ? model.kv_lora_rank + model.qk_rope_head_dim
+                               : 2 * model.num_key_value_heads * model.head_dim;
+  return elements * DtypeBytes(kv_dtype);
+}
 
 }  // namespace
 
@@ -81,10 +89,18 @@ Dtype ParseDtype(std::string_view text) {
 }
 
 int64_t KvBytesPerToken(const ModelShape& model, Dtype kv_dtype) {
-  const int64_t elements = model.attention == Attention::kMLA
-                               ? model.kv_lora_rank + model.qk_rope_head_dim
-                               : 2 * model.num_key_value_heads * model.head_dim;
-  return model.num_hidden_layers * elements * DtypeBytes(kv_dtype);
+  return model.num_hidden_layers * KvBytesPerTokenAndLayer(model, kv_dtype);
+}
+
+int64_t KvBytesForContext(const ModelShape& model, Dtype kv_dtype, int64_t tokens) {
+  const int64_t windowed = model.num_sliding_window_layers;
+  const int64_t bytes = KvBytesPerTokenAndLayer(model, kv_dtype);
+  if (static_cast<double>(model.num_hidden_layers * bytes) * static_cast<double>(tokens) > 0x1p62) {
+    throw Error(fmt::format("model {}: the KV of {} tokens is past 2^62 bytes; give fewer tokens",
+                            Quoted(model.name), tokens));
+  }
+  return bytes * ((model.num_hidden_layers - windowed) * tokens +
+                  windowed * std::min(tokens, model.sliding_window));
 }
 
 void ValidateModelShape(const ModelShape& model, std::string_view where) {
@@ -107,6 +123,12 @@ void ValidateModelShape(const ModelShape& model, std::string_view where) {
   check("num_experts", model.num_experts, 0, kMaxHeads);
   check("sliding_window", model.sliding_window, 0, kMaxVocabulary);
   check("num_sliding_window_layers", model.num_sliding_window_layers, 0, model.num_hidden_layers);
+  check("q_lora_rank", model.weights.q_lora_rank, 0, kMaxWidth);
+  check("v_head_dim", model.weights.v_head_dim, 0, kMaxHeads);
+  check("moe_intermediate_size", model.weights.moe_intermediate_size, 0, kMaxWidth);
+  check("shared_expert_size", model.weights.shared_expert_size, 0, kMaxWidth);
+  check("num_dense_layers", model.weights.num_dense_layers, 0, model.num_hidden_layers);
+  check("num_experts_per_tok", model.weights.num_experts_per_tok, 0, model.num_experts);
   if ((model.sliding_window > 0) != (model.num_sliding_window_layers > 0)) {
     fail(fmt::format(
         "sliding_window is {} but num_sliding_window_layers is {}; both are 0 or neither is",

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/weight_shape.h"
+
 namespace kvbench {
 
 /// How query heads share K and V. MLA stores one compressed latent a token instead of heads.
@@ -39,7 +41,8 @@ struct ModelShape {
   int64_t kv_lora_rank = 0;               ///< MLA only
   int64_t qk_rope_head_dim = 0;           ///< MLA only
   int64_t num_experts = 0;                ///< 0: a dense model
-  int64_t num_parameters = 0;             ///< 0: unknown
+  int64_t num_parameters = 0;             ///< as published, 0: unknown; CountParameters computes it
+  WeightShape weights = {};               ///< how the weights are made up; K and V depend on none
 
   int64_t group_size() const { return num_attention_heads / num_key_value_heads; }
 };
@@ -49,6 +52,10 @@ struct ModelShape {
 /// x element size.
 int64_t KvBytesPerToken(const ModelShape& model, Dtype kv_dtype);
 
+/// Bytes that the KV cache holds of one sequence of so many tokens: every full layer all tokens, a
+/// sliding-window layer the last `sliding_window` of them. Throws Error past 2^62 bytes.
+int64_t KvBytesForContext(const ModelShape& model, Dtype kv_dtype, int64_t tokens);
+
 /// Checks what every consumer relies on (positive sizes, heads divisible by KV heads, windows
 /// known). Throws Error with `where` in front of the sentence.
 void ValidateModelShape(const ModelShape& model, std::string_view where);
@@ -57,8 +64,7 @@ void ValidateModelShape(const ModelShape& model, std::string_view where);
 const std::vector<ModelShape>& BuiltInModels();
 
 /// A built-in model by name, or the Hugging Face `config.json` at that path (anything with a '/' or
-/// ending in
-/// ".json"). Throws Error: an unknown name lists the close ones.
+/// ending in ".json"). Throws Error: an unknown name lists the close ones.
 ModelShape LoadModel(const std::string& name_or_path);
 
 }  // namespace kvbench

@@ -42,6 +42,25 @@ TEST(DtypeTest, NamesAndBytes) {
               HasSubstr("'fp64' is no element type; choose one of float16"));
 }
 
+TEST(KvBytesForContextTest, FullLayersHoldAllTokensAndWindowLayersTheLast) {
+  ModelShape model = Small();
+  const int64_t layer = 2 * 2 * 64 * 2;  // K and V of two heads
+  EXPECT_EQ(KvBytesForContext(model, Dtype::kFp16, 100), 100 * 4 * layer);
+  model.sliding_window = 30;
+  model.num_sliding_window_layers = 3;
+  EXPECT_EQ(KvBytesForContext(model, Dtype::kFp16, 20), 20 * 4 * layer);
+  EXPECT_EQ(KvBytesForContext(model, Dtype::kFp16, 30), 30 * 4 * layer);
+  EXPECT_EQ(KvBytesForContext(model, Dtype::kFp16, 100), (100 * 1 + 30 * 3) * layer);
+  model.num_sliding_window_layers = 4;
+  EXPECT_EQ(KvBytesForContext(model, Dtype::kFp16, 100), 30 * 4 * layer);
+  EXPECT_EQ(KvBytesForContext(model, Dtype::kFp8, 0), 0);
+}
+
+TEST(KvBytesForContextTest, AnAbsurdLengthIsASentence) {
+  EXPECT_THAT(SentenceOf([] { KvBytesForContext(Small(), Dtype::kFp16, int64_t{1} << 60); }),
+              HasSubstr("past 2^62 bytes"));
+}
+
 TEST(KvBytesPerTokenTest, ByHand) {
   EXPECT_EQ(KvBytesPerToken(Small(), Dtype::kFp16), 2 * 4 * 2 * 64 * 2);
   EXPECT_EQ(KvBytesPerToken(Small(), Dtype::kFp32), 2 * 4 * 2 * 64 * 4);
