@@ -18,17 +18,6 @@ double Seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-KvType KvTypeOf(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFp32:
-      return KvType::kFp32;
-    case Dtype::kBf16:
-      return KvType::kBf16;
-    default:
-      return KvType::kFp16;
-  }
-}
-
 Decoder::Config DecoderConfig(const CpuExecutorConfig& config) {
   return {
       .model = config.model,
@@ -57,8 +46,7 @@ double GiB(int64_t bytes) { return static_cast<double>(bytes) / (int64_t{1} << 3
 
 }  // namespace
 
-void CpuExecutor::Check(const CpuExecutorConfig& config, const KvCache& cache) {
-  const ModelShape& m = config.model;
+void CpuExecutor::CheckKernels(const ModelShape& m, Dtype kv_cache_dtype) {
   const auto refuse = [&](const std::string& why) {
     throw Error(fmt::format("model {}: {}; the cpu executor cannot run it", m.name, why));
   };
@@ -76,12 +64,17 @@ void CpuExecutor::Check(const CpuExecutorConfig& config, const KvCache& cache) {
     refuse(fmt::format("its head dim is {}, and the CPU kernels have 64, 80, 96, 128 and 256",
                        m.head_dim));
   }
-  if (config.kv_cache_dtype != Dtype::kFp16 && config.kv_cache_dtype != Dtype::kBf16 &&
-      config.kv_cache_dtype != Dtype::kFp32) {
+  if (kv_cache_dtype != Dtype::kFp16 && kv_cache_dtype != Dtype::kBf16 &&
+      kv_cache_dtype != Dtype::kFp32) {
     throw Error(
         fmt::format("--kv-cache-dtype {}: the cpu executor has float16, bfloat16 and float32",
-                    DtypeName(config.kv_cache_dtype)));
+                    DtypeName(kv_cache_dtype)));
   }
+}
+
+void CpuExecutor::Check(const CpuExecutorConfig& config, const KvCache& cache) {
+  const ModelShape& m = config.model;
+  CheckKernels(m, config.kv_cache_dtype);
   if (config.dtype != Dtype::kFp32) {
     throw Error(fmt::format("--dtype {}: the cpu executor has float32 weights only",
                             DtypeName(config.dtype)));

@@ -38,6 +38,8 @@ class CpuExecutor final : public Executor {
   /// Throws Error: (kInput) for a model or dtype that has no CPU kernels, naming what has;
   /// (kMachine) where the memory does not suffice, naming what is needed and what is there.
   static void Check(const CpuExecutorConfig& config, const KvCache& cache);
+  /// The part of it that is about model and KV dtype. Throws Error (kInput).
+  static void CheckKernels(const ModelShape& model, Dtype kv_cache_dtype);
 
   /// Allocates and touches pools and weights, and warms up. `pool` and `cache` must outlive the
   /// executor.

@@ -27,6 +27,17 @@ int64_t ArrayElements(const ModelShape& model, const KvCache& cache) {
 
 }  // namespace
 
+KvType KvTypeOf(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFp32:
+      return KvType::kFp32;
+    case Dtype::kBf16:
+      return KvType::kBf16;
+    default:
+      return KvType::kFp16;
+  }
+}
+
 int64_t KvPools::Bytes(const ModelShape& model, KvType type, const KvCache& cache) {
   return 2 * model.num_hidden_layers * ArrayElements(model, cache) * KvTypeBytes(type);
 }

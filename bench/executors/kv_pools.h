@@ -11,6 +11,9 @@
 
 namespace kvbench {
 
+/// A KV dtype as the kernels name it. Precondition: one that they have (CpuExecutor::CheckKernels).
+KvType KvTypeOf(Dtype dtype);
+
 /// The bytes of a KV cache in main memory: one K and one V array for each layer, laid out for the
 /// cache's design, and touched, so that no page is missing when the clock starts.
 class KvPools {

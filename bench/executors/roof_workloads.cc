@@ -1,0 +1,295 @@
+#include "bench/executors/roof_workloads.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "kernels/cpu/kv_write.h"
+#include "kernels/kv_layout.h"
+#include "workloads/random.h"
+
+namespace kvbench {
+
+namespace {
+
+constexpr float kEpsilon = 1e-5F;
+
+template <typename F>
+double Timed(F&& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Buffer Floats(int64_t count, float value) {
+  Buffer buffer(static_cast<size_t>(count) * sizeof(float));
+  std::fill_n(buffer.as<float>(), count, value);
+  return buffer;
+}
+
+Buffer UniformFloats(int64_t count, const char* stream) {
+  Buffer buffer(static_cast<size_t>(count) * sizeof(float));
+  RandomStream random(0, stream);
+  std::generate_n(buffer.as<float>(), count,
+                  [&] { return static_cast<float>(2 * random.Uniform() - 1); });
+  return buffer;
+}
+
+int64_t QkvWidth(const ModelShape& m) {
+  return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
+}
+
+}  // namespace
+
+DenseWorkload::DenseWorkload(const ModelShape& m, int64_t bytes, int64_t max_rows, ThreadPool& pool)
+    : pool_(pool) {
+  // Outputs of a matrix that is not cut: more do not change how its panels are read.
+  constexpr int64_t kMostWeights = int64_t{4} << 20;
+  const int64_t attended = m.num_attention_heads * m.head_dim;
+  std::vector<std::pair<int64_t, int64_t>> shapes = {{m.hidden_size, QkvWidth(m)},
+                                                     {attended, m.hidden_size},
+                                                     {m.hidden_size, 2 * m.intermediate_size},
+                                                     {m.intermediate_size, m.hidden_size}};
+  int64_t widest_in = 0;
+  int64_t widest_out = 0;
+  int64_t layer_bytes = 0;
+  for (auto& [in, out] : shapes) {
+    const int64_t least = DenseLayer::kPanel * pool.size();
+    out = std::min(out, std::max(least, kMostWeights / in / least * least));
+    widest_in = std::max(widest_in, in);
+    widest_out = std::max(widest_out, out);
+    layer_bytes += in * out * static_cast<int64_t>(sizeof(float));
+  }
+  const int64_t count = std::max<int64_t>(2, (bytes + layer_bytes - 1) / layer_bytes);
+  uint64_t seed = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<DenseLayer>& layer = layers_.emplace_back();
+    for (const auto& [in, out] : shapes) {
+      layer.emplace_back(in, out, seed++);
+    }
+  }
+  x_ = UniformFloats(max_rows * widest_in, "roof activations");
+  y_ = Floats(max_rows * widest_out, 0);
+}
+
+double DenseWorkload::Run(int64_t rows) {
+  const std::vector<DenseLayer>& layer = layers_[next_];
+  next_ = (next_ + 1) % layers_.size();
+  int64_t weights = 0;
+  const double seconds = Timed([&] {
+    for (const DenseLayer& matrix : layer) {
+      matrix.Run(pool_, x_.as<float>(), rows, y_.as<float>());
+      weights += matrix.in() * matrix.out();
+    }
+  });
+  return seconds / static_cast<double>(weights);
+}
+
+ElementwiseWorkload::ElementwiseWorkload(const ModelShape& m, int64_t max_rows, ThreadPool& pool)
+    : pool_(pool),
+      model_(m),
+      qkv_width_(QkvWidth(m)),
+      rope_(static_cast<int32_t>(m.head_dim), static_cast<int32_t>(max_rows)),
+      positions_(static_cast<size_t>(max_rows)),
+      norm_weight_(static_cast<size_t>(m.hidden_size), 1.0F),
+      hidden_(UniformFloats(max_rows * m.hidden_size, "roof hidden")),
+      normed_(Floats(max_rows * m.hidden_size, 0)),
+      projected_(Floats(max_rows * m.hidden_size, 1e-3F)),
+      qkv_(UniformFloats(max_rows * qkv_width_, "roof qkv")),
+      gate_up_(UniformFloats(max_rows * 2 * m.intermediate_size, "roof gate")),
+      activated_(Floats(max_rows * m.intermediate_size, 0)) {
+  std::iota(positions_.begin(), positions_.end(), 0);
+}
+
+void ElementwiseWorkload::RunLayer(int64_t rows) {
+  const ModelShape& m = model_;
+  auto* hidden = hidden_.as<float>();
+  auto* normed = normed_.as<float>();
+  const auto rotated = static_cast<int32_t>(m.num_attention_heads + m.num_key_value_heads);
+  RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
+  ApplyRope(pool_, rope_, qkv_.as<float>(), rows, rotated, qkv_width_, positions_.data());
+  AddInPlace(pool_, hidden, projected_.as<float>(), rows * m.hidden_size);
+  RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
+  SiluMul(pool_, gate_up_.as<float>(), rows, m.intermediate_size, activated_.as<float>());
+  AddInPlace(pool_, hidden, projected_.as<float>(), rows * m.hidden_size);
+}
+
+double ElementwiseWorkload::Run(int64_t rows) {
+  const int64_t repetitions = std::max<int64_t>(1, 128 / rows);
+  return Timed([&] {
+           for (int64_t i = 0; i < repetitions; ++i) {
+             RunLayer(rows);
+           }
+         }) /
+         static_cast<double>(repetitions);
+}
+
+KvWorkload::KvWorkload(const ModelShape& m, KvType type, int64_t bytes,
+                       const std::vector<int32_t>& block_sizes, ThreadPool& pool)
+    : pool_(pool), model_(m), type_(type), qkv_width_(QkvWidth(m)), attention_(pool) {
+  // A batch is a quarter of the sequences: a sequence for each thread where memory allows.
+  constexpr int64_t kMostBytes = int64_t{1} << 30;
+  int64_t wanted = std::max(bytes / token_bytes(), std::min(int64_t{4} * kLongContext * pool.size(),
+                                                            kMostBytes / token_bytes()));
+  for (const int32_t block : block_sizes) {
+    wanted = std::max(wanted, int64_t{4} * block);
+  }
+  slots_ = std::max<int64_t>((wanted + kMaxPrompt - 1) / kMaxPrompt, 2) * kMaxPrompt;
+
+  const auto kv_heads = static_cast<int32_t>(m.num_key_value_heads);
+  const auto head_dim = static_cast<int32_t>(m.head_dim);
+  int64_t elements = ContiguousPoolElements(slots_, kv_heads, head_dim);
+  for (const int32_t block : block_sizes) {
+    if (block > 0) {
+      const int64_t blocks = slots_ / block;
+      elements =
+          std::max(elements, PagedPoolElements(PagedLayout(block, kv_heads, head_dim), blocks));
+    }
+  }
+  k_ = Buffer(static_cast<size_t>(elements * KvTypeBytes(type)));
+  v_ = Buffer(static_cast<size_t>(elements * KvTypeBytes(type)));
+  k_.Touch();
+  v_.Touch();
+  noise_ = UniformFloats(kMaxPrompt * qkv_width_, "roof noise");
+  out_ = Floats(kMaxPrompt * m.num_attention_heads * m.head_dim, 0);
+
+  // Every token gets a vector, so that the softmax has something to compare.
+  const KvLayout layout = ContiguousLayout(kv_heads, head_dim);
+  for (int64_t first = 0; first < slots_; first += kMaxPrompt) {
+    const ContiguousPlacement place = PlaceContiguous(first, kMaxPrompt, kv_heads, head_dim);
+    sequences_.assign(1, {.first_query = 0,
+                          .num_queries = static_cast<int32_t>(kMaxPrompt),
+                          .context = static_cast<int32_t>(kMaxPrompt),
+                          .base = place.base,
+                          .head_stride = place.head_stride});
+    Write(layout);
+  }
+}
+
+int64_t KvWorkload::token_bytes() const {
+  return 2 * model_.num_key_value_heads * model_.head_dim * KvTypeBytes(type_);
+}
+
+KvWorkload::Decodes KvWorkload::MakeDecodes(int32_t block_size, int32_t context) const {
+  const auto kv_heads = static_cast<int32_t>(model_.num_key_value_heads);
+  const auto head_dim = static_cast<int32_t>(model_.head_dim);
+  Decodes decodes;
+  int64_t count = 0;
+  int64_t blocks_each = 0;
+  // A short sequence has room to grow: its heads do not follow one another closely.
+  const int64_t chunk = context < kLongContext ? 2 * context : context;
+  if (block_size == 0) {
+    decodes.layout = ContiguousLayout(kv_heads, head_dim);
+    count = slots_ / chunk;
+  } else {
+    decodes.layout = PagedLayout(block_size, kv_heads, head_dim);
+    blocks_each = (context + block_size - 1) / block_size;
+    decodes.blocks.resize(static_cast<size_t>(slots_ / block_size));
+    std::iota(decodes.blocks.begin(), decodes.blocks.end(), 0);
+    RandomStream random(0, "roof blocks");
+    for (size_t left = decodes.blocks.size(); left > 1; --left) {
+      std::swap(decodes.blocks[left - 1], decodes.blocks[random.Below(left)]);
+    }
+    count = static_cast<int64_t>(decodes.blocks.size()) / blocks_each;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    AttentionSequence sequence;
+    sequence.context = context;
+    if (block_size == 0) {
+      const ContiguousPlacement place = PlaceContiguous(i * chunk, chunk, kv_heads, head_dim);
+      sequence.base = place.base;
+      sequence.head_stride = place.head_stride;
+    } else {
+      sequence.blocks = decodes.blocks.data() + i * blocks_each;
+    }
+    decodes.sequences.push_back(sequence);
+  }
+  decodes.batch = std::clamp<int64_t>(count / 4, 1, context < kLongContext ? 256 : 64);
+  return decodes;
+}
+
+void KvWorkload::TakeBatch(Decodes& decodes, int32_t num_queries) {
+  sequences_.clear();
+  for (int64_t i = 0; i < decodes.batch; ++i) {
+    AttentionSequence& sequence = sequences_.emplace_back(decodes.sequences[decodes.next]);
+    sequence.first_query = i;
+    sequence.num_queries = num_queries;
+    decodes.next = (decodes.next + 1) % decodes.sequences.size();
+  }
+}
+
+AttentionCall KvWorkload::Call(const KvLayout& layout, int32_t kv_heads) const {
+  AttentionCall call;
+  call.kv_type = type_;
+  call.num_heads = kv_heads * static_cast<int32_t>(model_.group_size());
+  call.num_kv_heads = kv_heads;
+  call.head_dim = static_cast<int32_t>(model_.head_dim);
+  call.scale = 1.0F / std::sqrt(static_cast<float>(model_.head_dim));
+  call.q = noise_.as<float>();
+  call.q_row_stride = qkv_width_;
+  call.k = k_.as<void>();
+  call.v = v_.as<void>();
+  call.layout = layout;
+  call.sequences = sequences_;
+  return call;
+}
+
+double KvWorkload::Attend(const AttentionCall& given) {
+  AttentionCall call = given;
+  call.out = out_.as<float>();
+  plan_.Build(call.sequences, {.num_heads = call.num_heads,
+                               .num_kv_heads = call.num_kv_heads,
+                               .num_threads = pool_.size()});
+  return Timed([&] { attention_.Run(call, plan_); });
+}
+
+double KvWorkload::Decode(Decodes& decodes) {
+  TakeBatch(decodes, 1);
+  return Attend(Call(decodes.layout, static_cast<int32_t>(model_.num_key_value_heads)));
+}
+
+void KvWorkload::Write(const KvLayout& layout) {
+  KvWriteCall call;
+  call.kv_type = type_;
+  call.num_kv_heads = static_cast<int32_t>(model_.num_key_value_heads);
+  call.head_dim = static_cast<int32_t>(model_.head_dim);
+  call.k = noise_.as<float>() + model_.num_attention_heads * model_.head_dim;
+  call.v = call.k + model_.num_key_value_heads * model_.head_dim;
+  call.row_stride = qkv_width_;
+  call.k_pool = k_.as<void>();
+  call.v_pool = v_.as<void>();
+  call.layout = layout;
+  call.sequences = sequences_;
+  WriteKv(pool_, call);
+}
+
+double KvWorkload::Write(Decodes& decodes) {
+  TakeBatch(decodes, 1);
+  return Timed([&] { Write(decodes.layout); });
+}
+
+double KvWorkload::Prefill(int32_t tokens) {
+  // Arithmetic decides here: heads cost the same each, and few of them keep large models short.
+  constexpr int64_t kMostQueryFloats = 1024;
+  const auto kv_heads = static_cast<int32_t>(std::clamp<int64_t>(
+      kMostQueryFloats / (model_.group_size() * model_.head_dim), 1, model_.num_key_value_heads));
+  const auto head_dim = static_cast<int32_t>(model_.head_dim);
+  const int64_t chunk = (tokens + kContiguousUnit - 1) / kContiguousUnit * kContiguousUnit;
+  const int64_t prompts = std::max<int64_t>(1, kMaxPrompt / chunk);
+  sequences_.clear();
+  for (int64_t i = 0; i < prompts; ++i) {
+    const ContiguousPlacement place = PlaceContiguous(i * chunk, chunk, kv_heads, head_dim);
+    sequences_.push_back({.first_query = i * tokens,
+                          .num_queries = tokens,
+                          .context = tokens,
+                          .base = place.base,
+                          .head_stride = place.head_stride});
+  }
+  const AttentionCall call = Call(ContiguousLayout(kv_heads, head_dim), kv_heads);
+  const double visible = static_cast<double>(prompts) * 0.5 * tokens * (tokens + 1.0);
+  return Attend(call) / (visible * call.num_heads);
+}
+
+}  // namespace kvbench
