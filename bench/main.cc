@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "bench/commands/info.h"
 #include "bench/commands/run.h"
 #include "bench/commands/trace.h"
 #include "bench/version.h"
@@ -54,6 +55,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   kvbench::AddRunCommand(app, CommandLine(argc, argv), exit_code);
   kvbench::AddTraceCommand(app);
+  kvbench::AddInfoCommand(app);
   try {
     app.parse(argc, argv);
     return exit_code;

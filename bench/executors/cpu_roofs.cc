@@ -89,14 +89,23 @@ struct DecodePair {
   size_t long_number = 0;
 };
 
+/// Without the dispatch that every call begins with. Where that is most of it, the difference is
+/// noise: a quarter is left.
+double WithoutDispatch(double seconds, double dispatch) {
+  return std::max(seconds - dispatch, seconds / 4);
+}
+
 /// Seconds of a (sequence x KV head) at both contexts give the line.
-DecodeRoof FitDecode(const DecodePair& pair, const Rounds& rounds, double kv_heads) {
+DecodeRoof FitDecode(const DecodePair& pair, const Rounds& rounds, double dispatch,
+                     double kv_heads) {
   constexpr double kShort = KvWorkload::kShortContext;
   constexpr double kLong = KvWorkload::kLongContext;
-  const double at_short =
-      rounds.median(pair.short_number) / (static_cast<double>(pair.short_ones.batch) * kv_heads);
-  const double at_long =
-      rounds.median(pair.long_number) / (static_cast<double>(pair.long_ones.batch) * kv_heads);
+  const auto per_head = [&](size_t number, const KvWorkload::Decodes& decodes) {
+    return WithoutDispatch(rounds.median(number), dispatch) /
+           (static_cast<double>(decodes.batch) * kv_heads);
+  };
+  const double at_short = per_head(pair.short_number, pair.short_ones);
+  const double at_long = per_head(pair.long_number, pair.long_ones);
   DecodeRoof roof;
   roof.block_size = pair.long_ones.layout.block_size;
   const double slope = (at_long - at_short) / (kLong - kShort);
@@ -147,7 +156,7 @@ CpuRoofs MeasureCpuRoofs(const ModelShape& model, Dtype kv_dtype, ThreadPool& po
   const int64_t bytes = options.working_set_bytes > 0 ? options.working_set_bytes
                                                       : MemoryWorkingSet(CpuCaches(), pool.size());
   ReadRoof read(static_cast<size_t>(bytes));
-  DenseWorkload dense(model, bytes, kRows.back(), pool);
+  DenseWorkload dense(model, bytes, options.model_weights, kRows.back(), pool);
   ElementwiseWorkload elementwise(model, kRows.back(), pool);
   KvWorkload kv(model, KvTypeOf(kv_dtype), bytes, options.block_sizes, pool);
 
@@ -188,15 +197,19 @@ CpuRoofs MeasureCpuRoofs(const ModelShape& model, Dtype kv_dtype, ThreadPool& po
     roofs.elementwise.push_back(
         {kRows[i], rounds.median(elementwise_numbers[i]) / static_cast<double>(model.hidden_size)});
   }
+  roofs.dispatch_s = rounds.median(dispatch_number);
   for (const DecodePair& pair : decodes) {
-    roofs.decode.push_back(FitDecode(pair, rounds, static_cast<double>(model.num_key_value_heads)));
+    roofs.decode.push_back(
+        FitDecode(pair, rounds, roofs.dispatch_s, static_cast<double>(model.num_key_value_heads)));
   }
   for (size_t i = 0; i < kPromptTokens.size(); ++i) {
-    roofs.prefill.push_back({kPromptTokens[i], rounds.median(prefill_numbers[i])});
+    const auto tokens = static_cast<int32_t>(kPromptTokens[i]);
+    roofs.prefill.push_back(
+        {tokens, WithoutDispatch(rounds.median(prefill_numbers[i]), roofs.dispatch_s) /
+                     kv.PrefillVisible(tokens)});
   }
-  roofs.kv_write_bytes_per_s =
-      static_cast<double>(written.batch * kv.token_bytes()) / rounds.median(write_number);
-  roofs.dispatch_s = rounds.median(dispatch_number);
+  roofs.kv_write_bytes_per_s = static_cast<double>(written.batch * kv.token_bytes()) /
+                               WithoutDispatch(rounds.median(write_number), roofs.dispatch_s);
   return roofs;
 }
 

@@ -38,7 +38,7 @@ struct CpuRoofs {
   double read_bytes_per_s = 0;  ///< plain reads of memory
   /// (90th - 10th percentile) / median of the reads: how much the machine was disturbed.
   double read_spread = 0;
-  /// Seconds per weight (element of a layer's matrices, read from memory) for all rows together; a
+  /// Seconds per weight (element of a layer's matrices) for all rows together; a
   /// dispatch for each matrix is in it. 2 x rows / seconds is FLOP/s.
   std::vector<RowRoof> dense;
   /// Seconds of a layer's norms, rotary embedding, activation and residuals per element of the
@@ -50,13 +50,16 @@ struct CpuRoofs {
   std::vector<RowRoof> prefill;
   /// Converting and writing one token for each of many sequences, into memory.
   double kv_write_bytes_per_s = 0;
-  /// Calling all threads of the pool and waiting for them, while they still spin.
+  /// Calling all threads of the pool and waiting for them, one call right after the other.
   double dispatch_s = 0;
 };
 
 struct CpuRoofOptions {
   double seconds = 2.5;           ///< measures until then, at least three rounds
   int64_t working_set_bytes = 0;  ///< of the weights and of the KV; 0: MemoryWorkingSet
+  /// Dense layers on the model's own weights where the working set is larger, so that the caches
+  /// hold of them what they hold in a run of few other bytes; otherwise on weights that none holds.
+  bool model_weights = false;
   std::vector<int32_t> block_sizes = {0, 16};  ///< an entry of CpuRoofs::decode for each; 0 first
 };
 

@@ -43,47 +43,75 @@ int64_t QkvWidth(const ModelShape& m) {
 
 }  // namespace
 
-DenseWorkload::DenseWorkload(const ModelShape& m, int64_t bytes, int64_t max_rows, ThreadPool& pool)
+DenseWorkload::DenseWorkload(const ModelShape& m, int64_t bytes, bool model_weights,
+                             int64_t max_rows, ThreadPool& pool)
     : pool_(pool) {
+  using Shape = std::pair<int64_t, int64_t>;  // inputs, outputs
   // Outputs of a matrix that is not cut: more do not change how its panels are read.
   constexpr int64_t kMostWeights = int64_t{4} << 20;
+  const int64_t least = DenseLayer::kPanel * pool.size();
+  const auto cut = [&](Shape shape) {
+    shape.second =
+        std::min(shape.second, std::max(least, kMostWeights / shape.first / least * least));
+    return shape;
+  };
   const int64_t attended = m.num_attention_heads * m.head_dim;
-  std::vector<std::pair<int64_t, int64_t>> shapes = {{m.hidden_size, QkvWidth(m)},
-                                                     {attended, m.hidden_size},
-                                                     {m.hidden_size, 2 * m.intermediate_size},
-                                                     {m.intermediate_size, m.hidden_size}};
-  int64_t widest_in = 0;
-  int64_t widest_out = 0;
+  const std::vector<Shape> layer = {
+      cut({m.hidden_size, QkvWidth(m)}), cut({attended, m.hidden_size}),
+      cut({m.hidden_size, 2 * m.intermediate_size}), cut({m.intermediate_size, m.hidden_size})};
   int64_t layer_bytes = 0;
-  for (auto& [in, out] : shapes) {
-    const int64_t least = DenseLayer::kPanel * pool.size();
-    out = std::min(out, std::max(least, kMostWeights / in / least * least));
-    widest_in = std::max(widest_in, in);
-    widest_out = std::max(widest_out, out);
+  for (const auto& [in, out] : layer) {
     layer_bytes += in * out * static_cast<int64_t>(sizeof(float));
   }
-  const int64_t count = std::max<int64_t>(2, (bytes + layer_bytes - 1) / layer_bytes);
+  const int64_t filling = std::max<int64_t>(2, (bytes + layer_bytes - 1) / layer_bytes);
+  whole_ = model_weights && m.num_hidden_layers < filling;
+  std::vector<std::vector<Shape>> shapes(
+      static_cast<size_t>(whole_ ? m.num_hidden_layers : filling), layer);
+  if (whole_) {
+    shapes.push_back({cut({m.hidden_size, m.vocab_size})});
+  }
+  int64_t widest_in = 0;
+  int64_t widest_out = 0;
   uint64_t seed = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    std::vector<DenseLayer>& layer = layers_.emplace_back();
-    for (const auto& [in, out] : shapes) {
-      layer.emplace_back(in, out, seed++);
+  for (const std::vector<Shape>& matrices : shapes) {
+    std::vector<DenseLayer>& made = layers_.emplace_back();
+    for (const auto& [in, out] : matrices) {
+      made.emplace_back(in, out, seed++);
+      widest_in = std::max(widest_in, in);
+      widest_out = std::max(widest_out, out);
     }
   }
   x_ = UniformFloats(max_rows * widest_in, "roof activations");
   y_ = Floats(max_rows * widest_out, 0);
 }
 
-double DenseWorkload::Run(int64_t rows) {
-  const std::vector<DenseLayer>& layer = layers_[next_];
-  next_ = (next_ + 1) % layers_.size();
+int64_t DenseWorkload::RunLayer(size_t layer, int64_t rows) {
   int64_t weights = 0;
-  const double seconds = Timed([&] {
-    for (const DenseLayer& matrix : layer) {
-      matrix.Run(pool_, x_.as<float>(), rows, y_.as<float>());
-      weights += matrix.in() * matrix.out();
-    }
-  });
+  for (const DenseLayer& matrix : layers_[layer]) {
+    matrix.Run(pool_, x_.as<float>(), rows, y_.as<float>());
+    weights += matrix.in() * matrix.out();
+  }
+  return weights;
+}
+
+double DenseWorkload::Run(int64_t rows) {
+  // With more rows arithmetic decides, and where the weights come from does not.
+  constexpr int64_t kFewRows = 32;
+  int64_t weights = 0;
+  double seconds = 0;
+  if (whole_ && rows <= kFewRows) {
+    const auto run_all = [&] {
+      for (size_t layer = 0; layer < layers_.size(); ++layer) {
+        weights += RunLayer(layer, rows);
+      }
+    };
+    run_all();
+    weights = 0;
+    seconds = Timed(run_all);
+  } else {
+    seconds = Timed([&] { weights = RunLayer(next_, rows); });
+    next_ = (next_ + 1) % layers_.size();
+  }
   return seconds / static_cast<double>(weights);
 }
 
@@ -118,6 +146,7 @@ void ElementwiseWorkload::RunLayer(int64_t rows) {
 
 double ElementwiseWorkload::Run(int64_t rows) {
   const int64_t repetitions = std::max<int64_t>(1, 128 / rows);
+  RunLayer(rows);  // what was measured before is still in the caches
   return Timed([&] {
            for (int64_t i = 0; i < repetitions; ++i) {
              RunLayer(rows);
@@ -270,26 +299,31 @@ double KvWorkload::Write(Decodes& decodes) {
   return Timed([&] { Write(decodes.layout); });
 }
 
-double KvWorkload::Prefill(int32_t tokens) {
+int32_t KvWorkload::PrefillKvHeads() const {
   // Arithmetic decides here: heads cost the same each, and few of them keep large models short.
   constexpr int64_t kMostQueryFloats = 1024;
-  const auto kv_heads = static_cast<int32_t>(std::clamp<int64_t>(
+  return static_cast<int32_t>(std::clamp<int64_t>(
       kMostQueryFloats / (model_.group_size() * model_.head_dim), 1, model_.num_key_value_heads));
+}
+
+double KvWorkload::Prefill(int32_t tokens) {
+  const int32_t kv_heads = PrefillKvHeads();
   const auto head_dim = static_cast<int32_t>(model_.head_dim);
-  const int64_t chunk = (tokens + kContiguousUnit - 1) / kContiguousUnit * kContiguousUnit;
-  const int64_t prompts = std::max<int64_t>(1, kMaxPrompt / chunk);
   sequences_.clear();
-  for (int64_t i = 0; i < prompts; ++i) {
-    const ContiguousPlacement place = PlaceContiguous(i * chunk, chunk, kv_heads, head_dim);
+  for (int32_t i = 0; i < kMaxPrompt / tokens; ++i) {
+    const ContiguousPlacement place = PlaceContiguous(i * tokens, tokens, kv_heads, head_dim);
     sequences_.push_back({.first_query = i * tokens,
                           .num_queries = tokens,
                           .context = tokens,
                           .base = place.base,
                           .head_stride = place.head_stride});
   }
-  const AttentionCall call = Call(ContiguousLayout(kv_heads, head_dim), kv_heads);
-  const double visible = static_cast<double>(prompts) * 0.5 * tokens * (tokens + 1.0);
-  return Attend(call) / (visible * call.num_heads);
+  return Attend(Call(ContiguousLayout(kv_heads, head_dim), kv_heads));
+}
+
+double KvWorkload::PrefillVisible(int32_t tokens) const {
+  const auto heads = static_cast<double>(PrefillKvHeads() * model_.group_size());
+  return heads * static_cast<double>(kMaxPrompt / tokens) * 0.5 * tokens * (tokens + 1.0);
 }
 
 }  // namespace kvbench

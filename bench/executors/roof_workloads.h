@@ -18,18 +18,25 @@ namespace kvbench {
 // What the decoder does in one layer, piece by piece, for measuring roofs: the same kernels at the
 // same shapes, on memory that is filled beforehand. Each function returns seconds of wall time.
 
-/// The matrices of as many layers as fill a working set; every call takes the next layer, so that
-/// its weights come from memory.
+/// The matrices of layers, one layer after another.
 class DenseWorkload {
  public:
+  /// Weights that no cache holds: as many layers as fill `bytes`. With `model_weights` no more than
+  /// the model's own layers and LM head, of which caches hold what they hold in a run's steps.
   /// Throws std::bad_alloc.
-  DenseWorkload(const ModelShape& model, int64_t bytes, int64_t max_rows, ThreadPool& pool);
+  DenseWorkload(const ModelShape& model, int64_t bytes, bool model_weights, int64_t max_rows,
+                ThreadPool& pool);
 
-  /// Runs the next layer's matrices; seconds per weight.
+  /// Runs the next layer's matrices, or with the model's own weights and few rows all of them, as
+  /// the step after such a step; seconds per weight.
   double Run(int64_t rows);
 
  private:
+  /// Returns the weights gone through.
+  int64_t RunLayer(size_t layer, int64_t rows);
+
   ThreadPool& pool_;
+  bool whole_;  // runs all layers
   std::vector<std::vector<DenseLayer>> layers_;
   size_t next_ = 0;
   Buffer x_;  // [max_rows, the widest input]
@@ -90,13 +97,15 @@ class KvWorkload {
   double Decode(Decodes& decodes);
   /// Writes a token of each sequence of the next batch.
   double Write(Decodes& decodes);
-  /// Attention of whole prompts of `tokens` tokens, kMaxPrompt tokens together; seconds per (query
-  /// head x visible key).
+  /// Attention of whole prompts of `tokens` tokens (a multiple of 16), kMaxPrompt tokens together.
   double Prefill(int32_t tokens);
+  /// Query heads x visible keys of such a call.
+  double PrefillVisible(int32_t tokens) const;
 
   int64_t token_bytes() const;
 
  private:
+  int32_t PrefillKvHeads() const;
   AttentionCall Call(const KvLayout& layout, int32_t kv_heads) const;
   double Attend(const AttentionCall& call);
   void Write(const KvLayout& layout);

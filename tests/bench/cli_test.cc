@@ -94,7 +94,7 @@ const char* const kAllDesigns = " --design contiguous-max,contiguous-pow2,contig
 TEST_F(CliTest, HelpAndVersion) {
   EXPECT_THAT(Kvbench("--version").out, StartsWith("kvbench 0."));
   for (const char* arguments : {"--help", "run --help", "trace --help", "trace make --help",
-                                "trace convert --help", "trace stats --help"}) {
+                                "trace convert --help", "trace stats --help", "info --help"}) {
     const Outcome outcome = Kvbench(arguments);
     EXPECT_EQ(outcome.code, 0) << arguments;
     EXPECT_FALSE(outcome.out.empty());
@@ -240,6 +240,27 @@ TEST_F(CliTest, WhatTheMachineCannotDoExitsWithThree) {
       Kvbench("run --model llama-2-70b --lengths sharegpt --requests 1 --kv-memory 1GiB");
   EXPECT_EQ(outcome.code, 3) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("GiB"));
+}
+
+TEST_F(CliTest, InfoWithoutMeasuring) {
+  const Outcome text = Kvbench("info --no-measure");
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, StartsWith("kvbench "));
+  EXPECT_THAT(text.out, HasSubstr("\nload average "));
+  EXPECT_THAT(text.out, testing::Not(HasSubstr("GFLOP/s")));
+  const Outcome outcome = Kvbench("info --no-measure --format json --model twin-mqa");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json info = nlohmann::json::parse(outcome.out);
+  EXPECT_GE(info["machine"]["cores"].get<int>(), 1);
+  EXPECT_GT(info["machine"]["memory_bytes"].get<int64_t>(), 0);
+  EXPECT_TRUE(info["machine"]["cpu_isa"].is_string());
+  EXPECT_TRUE(info["measured"].is_null());
+  EXPECT_TRUE(info["warnings"].is_array());
+  ExpectRefused("info --model twin-mhx", {"twin-mhx", "twin-mha"});
+  ExpectRefused("info --threads 1000000", {"--threads"});
+  ExpectRefused("info --kv-cache-dtype int8", {"--kv-cache-dtype", "float16"});
+  ExpectRefused("info --model deepseek-v3", {"deepseek-v3", "MLA"});
+  EXPECT_EQ(Kvbench("info --format xml").code, 2);
 }
 
 TEST_F(CliTest, InterruptedKeepsWhatIsFinished) {

@@ -1,0 +1,116 @@
+#include "bench/commands/info.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "bench/environment.h"
+#include "bench/executors/cpu_executor.h"
+#include "bench/executors/cpu_roofs.h"
+#include "bench/info_report.h"
+#include "bench/machine_state.h"
+#include "kernels/cpu/read_roof.h"
+#include "results/statistics.h"
+#include "workloads/error.h"
+#include "workloads/model_shape.h"
+
+namespace kvbench {
+namespace {
+
+constexpr const char* kExamples =
+    R"(Examples:
+  kvbench info
+  kvbench info --model twin-gqa --threads 1
+  kvbench info --no-measure --format json)";
+
+struct InfoOptions {
+  std::string model = "twin-mha";
+  std::string kv_cache_dtype = "float16";
+  int64_t threads = 0;
+  std::string format = "text";
+  bool no_measure = false;
+};
+
+int Threads(const InfoOptions& options) {
+  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  const int64_t threads = options.threads == 0 ? cores : options.threads;
+  if (threads < 1 || threads > 4 * cores) {
+    throw Error(fmt::format("--threads {}: this machine has {} cores; 0 takes all of them",
+                            options.threads, cores));
+  }
+  return static_cast<int>(threads);
+}
+
+/// Medians of rounds in which every number of threads has its turn: all up to 8, then doubling.
+std::vector<ReadBandwidth> MeasureReads(int most, int64_t bytes) {
+  constexpr int kRounds = 5;
+  std::vector<ReadBandwidth> reads;
+  for (int threads = 1; threads < most; threads += threads < 8 ? 1 : threads) {
+    reads.push_back({.threads = threads});
+  }
+  reads.push_back({.threads = most});
+  ReadRoof roof(static_cast<size_t>(bytes));
+  std::vector<std::vector<double>> samples(reads.size());
+  for (int round = 0; round < kRounds; ++round) {
+    for (size_t i = 0; i < reads.size(); ++i) {
+      ThreadPool pool(static_cast<int>(reads[i].threads));
+      pool.Run([](int) {});  // its threads have started
+      samples[i].push_back(roof.Measure(pool));
+    }
+  }
+  for (size_t i = 0; i < reads.size(); ++i) {
+    reads[i].bytes_per_s = Median(std::move(samples[i])).value_or(0);
+  }
+  return reads;
+}
+
+void Info(const InfoOptions& options) {
+  const ModelShape model = LoadModel(options.model);
+  const Dtype dtype = ParseDtype(options.kv_cache_dtype);
+  const int threads = Threads(options);
+  InfoReport report;
+  report.program = DescribeProgram();
+  report.environment = DescribeEnvironment();
+  report.state = ReadMachineState();  // before the measurements are a load of their own
+  if (!options.no_measure) {
+    CpuExecutor::CheckKernels(model, dtype);
+    fmt::print(stderr, "Measuring for about 5 s; --no-measure leaves it out.\n");
+    MeasuredInfo& measured = report.measured.emplace();
+    measured.model = model;
+    measured.kv_cache_dtype = dtype;
+    measured.read = MeasureReads(threads, MemoryWorkingSet(report.state.caches, threads));
+    ThreadPool pool(threads);
+    measured.roofs = MeasureCpuRoofs(model, dtype, pool);
+  }
+  report.doubts = MeasurementDoubts(report.state, report.environment.cores.value_or(1),
+                                    report.measured ? &report.measured->roofs : nullptr);
+  std::cout << (options.format == "json" ? InfoJson(report) : InfoText(report)) << std::flush;
+}
+
+}  // namespace
+
+void AddInfoCommand(CLI::App& app) {
+  CLI::App* info = app.add_subcommand(
+      "info", "Show this machine and what its CPU reaches with the kernels of a run");
+  const auto options = std::make_shared<InfoOptions>();
+  info->add_option("--model", options->model,
+                   "whose shapes are measured: a built-in model or a config.json")
+      ->capture_default_str();
+  info->add_option("--kv-cache-dtype", options->kv_cache_dtype, "float16, bfloat16 or float32")
+      ->capture_default_str();
+  info->add_option("--threads", options->threads, "how many (0: all cores)")->capture_default_str();
+  info->add_option("--format", options->format, "text or json")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"text", "json"}));
+  info->add_flag("--no-measure", options->no_measure, "only what needs no measuring");
+  info->footer(kExamples);
+  info->callback([options] { Info(*options); });
+}
+
+}  // namespace kvbench

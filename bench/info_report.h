@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/executors/cpu_roofs.h"
+#include "bench/machine_state.h"
+#include "results/record.h"
+#include "workloads/model_shape.h"
+
+namespace kvbench {
+
+/// What some threads read from memory together.
+struct ReadBandwidth {
+  int64_t threads = 0;
+  double bytes_per_s = 0;
+};
+
+/// What `kvbench info` measured.
+struct MeasuredInfo {
+  ModelShape model;
+  Dtype kv_cache_dtype = Dtype::kFp16;
+  std::vector<ReadBandwidth> read;  ///< by ascending threads
+  CpuRoofs roofs;
+};
+
+/// What `kvbench info` shows.
+struct InfoReport {
+  KvbenchInfo program;
+  Environment environment;
+  MachineState state;
+  std::optional<MeasuredInfo> measured;
+  std::vector<std::string> doubts;
+};
+
+/// For people, lines of at most 100 columns.
+std::string InfoText(const InfoReport& report);
+
+/// One JSON object, keys with their units; what is unknown or not measured is null.
+std::string InfoJson(const InfoReport& report);
+
+}  // namespace kvbench
