@@ -135,17 +135,19 @@ void CombineTable(std::span<const CpuRoofs> roofs, std::vector<RowRoof> CpuRoofs
   }
 }
 
-/// On the straight line through two neighbours of the table around `rows`, which lies between the
-/// first and the last.
-double Between(std::span<const RowRoof> table, double rows) {
+/// A value at `rows`, between the first and the last point, on straight lines through
+/// value(point).
+template <typename Value>
+double Between(std::span<const RowRoof> table, double rows, const Value& value) {
   size_t right = 1;
   while (static_cast<double>(table[right].rows) < rows) {
     ++right;
   }
-  const auto from = static_cast<double>(table[right - 1].rows);
-  const auto to = static_cast<double>(table[right].rows);
-  const double share = (rows - from) / (to - from);
-  return table[right - 1].seconds + share * (table[right].seconds - table[right - 1].seconds);
+  const RowRoof& low = table[right - 1];
+  const RowRoof& high = table[right];
+  const double share =
+      (rows - static_cast<double>(low.rows)) / static_cast<double>(high.rows - low.rows);
+  return value(low) + share * (value(high) - value(low));
 }
 
 }  // namespace
@@ -156,18 +158,20 @@ CpuRoofs MeasureCpuRoofs(const ModelShape& model, Dtype kv_dtype, ThreadPool& po
   const int64_t bytes = options.working_set_bytes > 0 ? options.working_set_bytes
                                                       : MemoryWorkingSet(CpuCaches(), pool.size());
   ReadRoof read(static_cast<size_t>(bytes));
-  DenseWorkload dense(model, bytes, options.model_weights, kRows.back(), pool);
-  ElementwiseWorkload elementwise(model, kRows.back(), pool);
+  LayerWorkload layers(model, bytes, options.model_weights, kRows.back(), pool);
   KvWorkload kv(model, KvTypeOf(kv_dtype), bytes, options.block_sizes, pool);
 
   Rounds rounds;
   const size_t read_number = rounds.Add([&] { return read.Measure(pool); });
   std::vector<size_t> dense_numbers;
   std::vector<size_t> elementwise_numbers;
+  LayerWorkload::Result layer;
   for (const int64_t rows : kRows) {
-    dense_numbers.push_back(rounds.Add([&dense, rows] { return dense.Run(rows); }));
-    elementwise_numbers.push_back(
-        rounds.Add([&elementwise, rows] { return elementwise.Run(rows); }));
+    dense_numbers.push_back(rounds.Add([&, rows] {
+      layer = layers.Run(rows);
+      return layer.dense_s;
+    }));
+    elementwise_numbers.push_back(rounds.Add([&] { return layer.elementwise_s; }));
   }
   std::vector<DecodePair> decodes(options.block_sizes.size());
   for (size_t i = 0; i < decodes.size(); ++i) {
@@ -253,18 +257,24 @@ double SecondsAt(std::span<const RowRoof> table, double rows) {
   if (rows <= first) {
     return table.front().seconds;
   }
-  return rows < last ? Between(table, rows) : table.back().seconds * rows / last;
+  if (rows >= last) {
+    return table.back().seconds * rows / last;
+  }
+  return Between(table, rows, [](const RowRoof& point) { return point.seconds; });
 }
 
 double SecondsPerVisibleKey(std::span<const RowRoof> prefill, double tokens) {
-  assert(!prefill.empty());
+  assert(!prefill.empty() && tokens > 0);
+  const auto of_row = [](const RowRoof& point) {
+    return point.seconds * static_cast<double>(point.rows);
+  };
   if (tokens <= static_cast<double>(prefill.front().rows)) {
-    return prefill.front().seconds;
+    return of_row(prefill.front()) / tokens;
   }
   if (tokens >= static_cast<double>(prefill.back().rows)) {
     return prefill.back().seconds;
   }
-  return Between(prefill, tokens);
+  return Between(prefill, tokens, of_row) / tokens;
 }
 
 }  // namespace kvbench

@@ -42,7 +42,7 @@ struct CpuRoofs {
   /// dispatch for each matrix is in it. 2 x rows / seconds is FLOP/s.
   std::vector<RowRoof> dense;
   /// Seconds of a layer's norms, rotary embedding, activation and residuals per element of the
-  /// hidden size, for all rows together, dispatches included; activations in the caches.
+  /// hidden size, for all rows together, dispatches included; rows as dense layers left them.
   std::vector<RowRoof> elementwise;
   std::vector<DecodeRoof> decode;
   /// `rows` is a prompt's tokens; seconds per (query head x visible key): a prompt of n tokens sees
@@ -58,7 +58,7 @@ struct CpuRoofOptions {
   double seconds = 2.5;           ///< measures until then, at least three rounds
   int64_t working_set_bytes = 0;  ///< of the weights and of the KV; 0: MemoryWorkingSet
   /// Dense layers on the model's own weights where the working set is larger, so that the caches
-  /// hold of them what they hold in a run of few other bytes; otherwise on weights that none holds.
+  /// hold of them what they hold in a run; otherwise on weights that no cache holds.
   bool model_weights = false;
   std::vector<int32_t> block_sizes = {0, 16};  ///< an entry of CpuRoofs::decode for each; 0 first
 };
@@ -82,8 +82,10 @@ CpuRoofs Combine(std::span<const CpuRoofs> roofs);
 /// rows need no time.
 double SecondsAt(std::span<const RowRoof> table, double rows);
 
-/// Seconds per (query head x visible key) of prompts, or chunks of them, of so many tokens: on
-/// straight lines between the points of CpuRoofs::prefill, level before and after them.
+/// Seconds per (query head x visible key) of prompts, or chunks of them, of so many tokens. A row's
+/// cost grows slowly with the prompt's length, so that seconds x tokens lies on straight lines
+/// between the points of CpuRoofs::prefill; it stays level before the first, and seconds after the
+/// last. Precondition: tokens > 0.
 double SecondsPerVisibleKey(std::span<const RowRoof> prefill, double tokens);
 
 }  // namespace kvbench

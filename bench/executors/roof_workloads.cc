@@ -23,9 +23,9 @@ double Timed(F&& f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Buffer Floats(int64_t count, float value) {
+Buffer Floats(int64_t count) {
   Buffer buffer(static_cast<size_t>(count) * sizeof(float));
-  std::fill_n(buffer.as<float>(), count, value);
+  buffer.Touch();
   return buffer;
 }
 
@@ -43,79 +43,8 @@ int64_t QkvWidth(const ModelShape& m) {
 
 }  // namespace
 
-DenseWorkload::DenseWorkload(const ModelShape& m, int64_t bytes, bool model_weights,
+LayerWorkload::LayerWorkload(const ModelShape& m, int64_t bytes, bool model_weights,
                              int64_t max_rows, ThreadPool& pool)
-    : pool_(pool) {
-  using Shape = std::pair<int64_t, int64_t>;  // inputs, outputs
-  // Outputs of a matrix that is not cut: more do not change how its panels are read.
-  constexpr int64_t kMostWeights = int64_t{4} << 20;
-  const int64_t least = DenseLayer::kPanel * pool.size();
-  const auto cut = [&](Shape shape) {
-    shape.second =
-        std::min(shape.second, std::max(least, kMostWeights / shape.first / least * least));
-    return shape;
-  };
-  const int64_t attended = m.num_attention_heads * m.head_dim;
-  const std::vector<Shape> layer = {
-      cut({m.hidden_size, QkvWidth(m)}), cut({attended, m.hidden_size}),
-      cut({m.hidden_size, 2 * m.intermediate_size}), cut({m.intermediate_size, m.hidden_size})};
-  int64_t layer_bytes = 0;
-  for (const auto& [in, out] : layer) {
-    layer_bytes += in * out * static_cast<int64_t>(sizeof(float));
-  }
-  const int64_t filling = std::max<int64_t>(2, (bytes + layer_bytes - 1) / layer_bytes);
-  whole_ = model_weights && m.num_hidden_layers < filling;
-  std::vector<std::vector<Shape>> shapes(
-      static_cast<size_t>(whole_ ? m.num_hidden_layers : filling), layer);
-  if (whole_) {
-    shapes.push_back({cut({m.hidden_size, m.vocab_size})});
-  }
-  int64_t widest_in = 0;
-  int64_t widest_out = 0;
-  uint64_t seed = 0;
-  for (const std::vector<Shape>& matrices : shapes) {
-    std::vector<DenseLayer>& made = layers_.emplace_back();
-    for (const auto& [in, out] : matrices) {
-      made.emplace_back(in, out, seed++);
-      widest_in = std::max(widest_in, in);
-      widest_out = std::max(widest_out, out);
-    }
-  }
-  x_ = UniformFloats(max_rows * widest_in, "roof activations");
-  y_ = Floats(max_rows * widest_out, 0);
-}
-
-int64_t DenseWorkload::RunLayer(size_t layer, int64_t rows) {
-  int64_t weights = 0;
-  for (const DenseLayer& matrix : layers_[layer]) {
-    matrix.Run(pool_, x_.as<float>(), rows, y_.as<float>());
-    weights += matrix.in() * matrix.out();
-  }
-  return weights;
-}
-
-double DenseWorkload::Run(int64_t rows) {
-  // With more rows arithmetic decides, and where the weights come from does not.
-  constexpr int64_t kFewRows = 32;
-  int64_t weights = 0;
-  double seconds = 0;
-  if (whole_ && rows <= kFewRows) {
-    const auto run_all = [&] {
-      for (size_t layer = 0; layer < layers_.size(); ++layer) {
-        weights += RunLayer(layer, rows);
-      }
-    };
-    run_all();
-    weights = 0;
-    seconds = Timed(run_all);
-  } else {
-    seconds = Timed([&] { weights = RunLayer(next_, rows); });
-    next_ = (next_ + 1) % layers_.size();
-  }
-  return seconds / static_cast<double>(weights);
-}
-
-ElementwiseWorkload::ElementwiseWorkload(const ModelShape& m, int64_t max_rows, ThreadPool& pool)
     : pool_(pool),
       model_(m),
       qkv_width_(QkvWidth(m)),
@@ -123,36 +52,93 @@ ElementwiseWorkload::ElementwiseWorkload(const ModelShape& m, int64_t max_rows, 
       positions_(static_cast<size_t>(max_rows)),
       norm_weight_(static_cast<size_t>(m.hidden_size), 1.0F),
       hidden_(UniformFloats(max_rows * m.hidden_size, "roof hidden")),
-      normed_(Floats(max_rows * m.hidden_size, 0)),
-      projected_(Floats(max_rows * m.hidden_size, 1e-3F)),
-      qkv_(UniformFloats(max_rows * qkv_width_, "roof qkv")),
-      gate_up_(UniformFloats(max_rows * 2 * m.intermediate_size, "roof gate")),
-      activated_(Floats(max_rows * m.intermediate_size, 0)) {
+      normed_(Floats(max_rows * m.hidden_size)),
+      projected_(Floats(max_rows * m.hidden_size)),
+      qkv_(Floats(max_rows * qkv_width_)),
+      attended_(UniformFloats(max_rows * m.num_attention_heads * m.head_dim, "roof attended")),
+      gate_up_(Floats(max_rows * 2 * m.intermediate_size)),
+      activated_(Floats(max_rows * m.intermediate_size)) {
   std::iota(positions_.begin(), positions_.end(), 0);
+  // Outputs of a matrix that is not cut: more do not change how its panels are read.
+  constexpr int64_t kMostWeights = int64_t{4} << 20;
+  const int64_t least = DenseLayer::kPanel * pool.size();
+  uint64_t seed = 0;
+  const auto make = [&](int64_t in, int64_t out) {
+    return DenseLayer(in, std::min(out, std::max(least, kMostWeights / in / least * least)),
+                      seed++);
+  };
+  int64_t made_bytes = 0;
+  for (int64_t layer = 0; layer < 2 || made_bytes < bytes; ++layer) {
+    if (model_weights && layer == m.num_hidden_layers) {
+      whole_ = true;
+      lm_head_.push_back(make(m.hidden_size, m.vocab_size));
+      logits_ = Floats(max_rows * lm_head_[0].out());
+      break;
+    }
+    layers_.push_back({.qkv = make(m.hidden_size, qkv_width_),
+                       .output = make(m.num_attention_heads * m.head_dim, m.hidden_size),
+                       .gate_up = make(m.hidden_size, 2 * m.intermediate_size),
+                       .down = make(m.intermediate_size, m.hidden_size)});
+    const Layer& made = layers_.back();
+    made_bytes += made.qkv.weight_bytes() + made.output.weight_bytes() +
+                  made.gate_up.weight_bytes() + made.down.weight_bytes();
+  }
 }
 
-void ElementwiseWorkload::RunLayer(int64_t rows) {
+void LayerWorkload::RunDense(const DenseLayer& matrix, const Buffer& x, int64_t rows, Buffer& y,
+                             Totals& totals) {
+  totals.dense_s += Timed([&] { matrix.Run(pool_, x.as<float>(), rows, y.as<float>()); });
+  totals.weights += matrix.in() * matrix.out();
+}
+
+void LayerWorkload::RunLayer(const Layer& layer, int64_t rows, Totals& totals) {
   const ModelShape& m = model_;
   auto* hidden = hidden_.as<float>();
-  auto* normed = normed_.as<float>();
+  auto* projected = projected_.as<float>();
+  const auto norm = [&] {
+    RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed_.as<float>());
+  };
   const auto rotated = static_cast<int32_t>(m.num_attention_heads + m.num_key_value_heads);
-  RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
-  ApplyRope(pool_, rope_, qkv_.as<float>(), rows, rotated, qkv_width_, positions_.data());
-  AddInPlace(pool_, hidden, projected_.as<float>(), rows * m.hidden_size);
-  RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
-  SiluMul(pool_, gate_up_.as<float>(), rows, m.intermediate_size, activated_.as<float>());
-  AddInPlace(pool_, hidden, projected_.as<float>(), rows * m.hidden_size);
+  double& small = totals.elementwise_s;
+  small += Timed(norm);
+  RunDense(layer.qkv, normed_, rows, qkv_, totals);
+  small += Timed([&] {
+    ApplyRope(pool_, rope_, qkv_.as<float>(), rows, rotated, qkv_width_, positions_.data());
+  });
+  RunDense(layer.output, attended_, rows, projected_, totals);
+  small += Timed([&] {
+    AddInPlace(pool_, hidden, projected, rows * m.hidden_size);
+    norm();
+  });
+  RunDense(layer.gate_up, normed_, rows, gate_up_, totals);
+  small += Timed([&] {
+    SiluMul(pool_, gate_up_.as<float>(), rows, m.intermediate_size, activated_.as<float>());
+  });
+  RunDense(layer.down, activated_, rows, projected_, totals);
+  small += Timed([&] { AddInPlace(pool_, hidden, projected, rows * m.hidden_size); });
+  ++totals.layers;
 }
 
-double ElementwiseWorkload::Run(int64_t rows) {
-  const int64_t repetitions = std::max<int64_t>(1, 128 / rows);
-  RunLayer(rows);  // what was measured before is still in the caches
-  return Timed([&] {
-           for (int64_t i = 0; i < repetitions; ++i) {
-             RunLayer(rows);
-           }
-         }) /
-         static_cast<double>(repetitions);
+LayerWorkload::Result LayerWorkload::Run(int64_t rows) {
+  // With more rows arithmetic decides, and where the weights come from does not.
+  constexpr int64_t kFewRows = 32;
+  // A cache that does not simply drop what was used longest ago takes a few steps to settle.
+  constexpr int kSteps = 4;
+  Totals totals;
+  if (whole_ && rows <= kFewRows) {
+    for (int step = 0; step < kSteps; ++step) {
+      totals = {};
+      for (const Layer& layer : layers_) {
+        RunLayer(layer, rows, totals);
+      }
+      RunDense(lm_head_[0], normed_, rows, logits_, totals);
+    }
+  } else {
+    RunLayer(layers_[next_], rows, totals);
+    next_ = (next_ + 1) % layers_.size();
+  }
+  return {.dense_s = totals.dense_s / static_cast<double>(totals.weights),
+          .elementwise_s = totals.elementwise_s / static_cast<double>(totals.layers)};
 }
 
 KvWorkload::KvWorkload(const ModelShape& m, KvType type, int64_t bytes,
@@ -182,7 +168,7 @@ KvWorkload::KvWorkload(const ModelShape& m, KvType type, int64_t bytes,
   k_.Touch();
   v_.Touch();
   noise_ = UniformFloats(kMaxPrompt * qkv_width_, "roof noise");
-  out_ = Floats(kMaxPrompt * m.num_attention_heads * m.head_dim, 0);
+  out_ = Floats(kMaxPrompt * m.num_attention_heads * m.head_dim);
 
   // Every token gets a vector, so that the softmax has something to compare.
   const KvLayout layout = ContiguousLayout(kv_heads, head_dim);

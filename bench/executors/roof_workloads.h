@@ -18,50 +18,54 @@ namespace kvbench {
 // What the decoder does in one layer, piece by piece, for measuring roofs: the same kernels at the
 // same shapes, on memory that is filled beforehand. Each function returns seconds of wall time.
 
-/// The matrices of layers, one layer after another.
-class DenseWorkload {
+/// Dense layers and the small operations between them, one decoder layer after another, without
+/// attention. The small operations find their rows where dense layers have left them.
+class LayerWorkload {
  public:
+  struct Result {
+    double dense_s = 0;        ///< per weight
+    double elementwise_s = 0;  ///< of one layer
+  };
+
   /// Weights that no cache holds: as many layers as fill `bytes`. With `model_weights` no more than
   /// the model's own layers and LM head, of which caches hold what they hold in a run's steps.
   /// Throws std::bad_alloc.
-  DenseWorkload(const ModelShape& model, int64_t bytes, bool model_weights, int64_t max_rows,
+  LayerWorkload(const ModelShape& model, int64_t bytes, bool model_weights, int64_t max_rows,
                 ThreadPool& pool);
 
-  /// Runs the next layer's matrices, or with the model's own weights and few rows all of them, as
-  /// the step after such a step; seconds per weight.
-  double Run(int64_t rows);
+  /// Runs the next layer, or with the model's own weights and few rows all of them, as the last of
+  /// several such steps.
+  Result Run(int64_t rows);
 
  private:
-  /// Returns the weights gone through.
-  int64_t RunLayer(size_t layer, int64_t rows);
+  struct Layer {
+    DenseLayer qkv;
+    DenseLayer output;
+    DenseLayer gate_up;
+    DenseLayer down;
+  };
+  /// Seconds of phases, added up.
+  struct Totals {
+    double dense_s = 0;
+    double elementwise_s = 0;
+    int64_t weights = 0;
+    int64_t layers = 0;
+  };
 
-  ThreadPool& pool_;
-  bool whole_;  // runs all layers
-  std::vector<std::vector<DenseLayer>> layers_;
-  size_t next_ = 0;
-  Buffer x_;  // [max_rows, the widest input]
-  Buffer y_;  // [max_rows, the widest output]
-};
-
-/// Norms, rotary embedding, activation and residuals.
-class ElementwiseWorkload {
- public:
-  /// Throws std::bad_alloc.
-  ElementwiseWorkload(const ModelShape& model, int64_t max_rows, ThreadPool& pool);
-
-  /// Seconds of one layer, several in a row for few rows.
-  double Run(int64_t rows);
-
- private:
-  void RunLayer(int64_t rows);
+  void RunLayer(const Layer& layer, int64_t rows, Totals& totals);
+  void RunDense(const DenseLayer& matrix, const Buffer& x, int64_t rows, Buffer& y, Totals& totals);
 
   ThreadPool& pool_;
   ModelShape model_;
   int64_t qkv_width_;
+  bool whole_ = false;  // runs all layers
+  std::vector<Layer> layers_;
+  std::vector<DenseLayer> lm_head_;  // one if whole_
+  size_t next_ = 0;
   RopeTable rope_;
   std::vector<int32_t> positions_;
   std::vector<float> norm_weight_;
-  Buffer hidden_, normed_, projected_, qkv_, gate_up_, activated_;
+  Buffer hidden_, normed_, projected_, qkv_, attended_, gate_up_, activated_, logits_;
 };
 
 /// KV write and attention of one layer on a working set of KV.

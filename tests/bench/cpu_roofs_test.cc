@@ -149,12 +149,13 @@ TEST(SecondsAtTest, InterpolatesAndGoesOnInProportion) {
   EXPECT_EQ(SecondsAt(table, 16), 40);
 }
 
-TEST(SecondsPerVisibleKeyTest, IsLevelBeyondItsPoints) {
-  const std::vector<RowRoof> prefill = {{16, 8}, {64, 2}};
-  EXPECT_EQ(SecondsPerVisibleKey(prefill, 1), 8);
-  EXPECT_EQ(SecondsPerVisibleKey(prefill, 40), 5);
-  EXPECT_EQ(SecondsPerVisibleKey(prefill, 64), 2);
-  EXPECT_EQ(SecondsPerVisibleKey(prefill, 5000), 2);
+TEST(SecondsPerVisibleKeyTest, InterpolatesTheCostOfARow) {
+  const std::vector<RowRoof> prefill = {{16, 8}, {64, 4}};
+  EXPECT_EQ(SecondsPerVisibleKey(prefill, 16), 8);
+  EXPECT_EQ(SecondsPerVisibleKey(prefill, 64), 4);
+  EXPECT_EQ(SecondsPerVisibleKey(prefill, 40), (128 + 256) / 2 / 40.0);
+  EXPECT_EQ(SecondsPerVisibleKey(prefill, 8), 16);
+  EXPECT_EQ(SecondsPerVisibleKey(prefill, 5000), 4);
 }
 
 }  // namespace
