@@ -78,6 +78,7 @@ std::vector<CpuCache> CpuCaches(const fs::path& cpu_folder) {
     });
   });
   std::vector<CpuCache> caches;
+  caches.reserve(found.size());
   for (auto& [key, cache] : found) {
     caches.push_back(std::move(cache));
   }

@@ -202,6 +202,7 @@ CpuRoofs MeasureCpuRoofs(const ModelShape& model, Dtype kv_dtype, ThreadPool& po
         {kRows[i], rounds.median(elementwise_numbers[i]) / static_cast<double>(model.hidden_size)});
   }
   roofs.dispatch_s = rounds.median(dispatch_number);
+  roofs.decode.reserve(decodes.size());
   for (const DecodePair& pair : decodes) {
     roofs.decode.push_back(
         FitDecode(pair, rounds, roofs.dispatch_s, static_cast<double>(model.num_key_value_heads)));

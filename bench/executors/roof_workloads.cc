@@ -308,8 +308,8 @@ double KvWorkload::Prefill(int32_t tokens) {
 }
 
 double KvWorkload::PrefillVisible(int32_t tokens) const {
-  const auto heads = static_cast<double>(PrefillKvHeads() * model_.group_size());
-  return heads * static_cast<double>(kMaxPrompt / tokens) * 0.5 * tokens * (tokens + 1.0);
+  const int64_t rows = PrefillKvHeads() * model_.group_size() * (kMaxPrompt / tokens) * tokens;
+  return 0.5 * static_cast<double>(rows * (tokens + int64_t{1}));
 }
 
 }  // namespace kvbench
