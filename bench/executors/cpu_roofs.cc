@@ -184,6 +184,7 @@ CpuRoofs MeasureCpuRoofs(const ModelShape& model, Dtype kv_dtype, ThreadPool& po
   KvWorkload::Decodes written = kv.MakeDecodes(0, KvWorkload::kShortContext);
   const size_t write_number = rounds.Add([&] { return kv.Write(written); });
   std::vector<size_t> prefill_numbers;
+  prefill_numbers.reserve(kPromptTokens.size());
   for (const int64_t tokens : kPromptTokens) {
     prefill_numbers.push_back(
         rounds.Add([&kv, tokens] { return kv.Prefill(static_cast<int32_t>(tokens)); }));
