@@ -38,8 +38,8 @@ struct CpuRoofs {
   double read_bytes_per_s = 0;  ///< plain reads of memory
   /// (90th - 10th percentile) / median of the reads: how much the machine was disturbed.
   double read_spread = 0;
-  /// Seconds per weight (element of a layer's matrices) for all rows together; a
-  /// dispatch for each matrix is in it. 2 x rows / seconds is FLOP/s.
+  /// Seconds per weight (element of a layer's matrices) for all rows together; a dispatch for each
+  /// matrix is in it. 2 x rows / seconds is FLOP/s.
   std::vector<RowRoof> dense;
   /// Seconds of a layer's norms, rotary embedding, activation and residuals per element of the
   /// hidden size, for all rows together, dispatches included; rows as dense layers left them.
