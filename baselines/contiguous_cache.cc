@@ -69,12 +69,15 @@ AdmitResult ContiguousCache::Admit(const Admission& admission) {
   usage_.overestimate += s.part.overestimate;
   usage_.rounding += s.part.rounding;
   usage_.free -= chunk_units * kUnitSlots;
+  s.part.live -= growth_;
+  s.part.reserved += growth_;
+  ++held_;
   return AdmitResult::Fits();
 }
 
 bool ContiguousCache::Extend(SequenceId sequence, int64_t n) {
   Sequence& s = sequences_[static_cast<size_t>(sequence)];
-  assert(s.chunk_units > 0 && n <= s.part.reserved);
+  assert(s.chunk_units > 0 && n <= s.part.reserved - growth_);
   s.part.live += n;
   s.part.reserved -= n;
   usage_.live += n;
@@ -82,12 +85,34 @@ bool ContiguousCache::Extend(SequenceId sequence, int64_t n) {
   return true;
 }
 
+UsageSeries ContiguousCache::ExtendAll(int64_t n) {
+  UsageSeries series;
+  const int64_t steps = n;
+  const int64_t weights = n * (n - 1) / 2;                // 0 + 1 + ... n - 1
+  const int64_t squares = (n - 1) * n * (2 * n - 1) / 6;  // 0 + 1 + 4 + ... (n - 1)^2
+  const auto add = [&](int64_t Usage::*part, int64_t change) {
+    // after step j the part is usage + change * j
+    const int64_t first = usage_.*part + change;
+    series.sum.*part = first * steps + change * weights;
+    series.moment.*part = first * weights + change * squares;
+    usage_.*part += change * n;
+  };
+  add(&Usage::live, held_);
+  add(&Usage::reserved, -held_);
+  add(&Usage::overestimate, 0);
+  add(&Usage::rounding, 0);
+  add(&Usage::free, 0);
+  growth_ += n;
+  return series;
+}
+
 void ContiguousCache::Release(SequenceId sequence) {
   Sequence& s = sequences_[static_cast<size_t>(sequence)];
   assert(s.chunk_units > 0);
   buddies_.Free(s.offset_units, s.chunk_units);
-  usage_.live -= s.part.live;
-  usage_.reserved -= s.part.reserved;
+  usage_.live -= s.part.live + growth_;
+  usage_.reserved -= s.part.reserved - growth_;
+  --held_;
   usage_.overestimate -= s.part.overestimate;
   usage_.rounding -= s.part.rounding;
   usage_.free += s.chunk_units * kUnitSlots;

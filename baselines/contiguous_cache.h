@@ -31,6 +31,8 @@ class ContiguousCache final : public KvCache {
 
   AdmitResult Admit(const Admission& admission) override;
   bool Extend(SequenceId sequence, int64_t n) override;
+  int64_t EqualSteps(int64_t limit) const override { return limit; }
+  UsageSeries ExtendAll(int64_t n) override;
   void Release(SequenceId sequence) override;
   Usage usage() const override { return usage_; }
   SlotView slots(SequenceId sequence) const override;
@@ -45,13 +47,16 @@ class ContiguousCache final : public KvCache {
   struct Sequence {
     int64_t offset_units = 0;
     int64_t chunk_units = 0;  // 0: holds nothing
-    Usage part;               // this sequence's share of the usage
+    // This sequence's share of the usage, without what it gained by ExtendAll.
+    Usage part;
   };
 
   Reservation reservation_;
   int64_t max_model_len_;
   BuddyAllocator buddies_;
   Usage usage_;
+  int64_t held_ = 0;                 // sequences
+  int64_t growth_ = 0;               // tokens that every sequence has gained by ExtendAll
   std::vector<Sequence> sequences_;  // by SequenceId
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "baselines/contiguous_cache.h"
+#include "baselines/no_cache.h"
 #include "cache/paged_cache.h"
 #include "workloads/error.h"
 
@@ -31,6 +32,11 @@ const std::vector<Design>& Designs() {
        &MakeContiguous<Reservation::kOracle>},
       {"paged", true, "recompute", PagedCache::kWatermark,
        "blocks of --block-size slots, taken as tokens come", &MakePaged},
+      {"none", false, "none", 0.0, "no cache: every step computes the whole context again",
+       [](const DesignParameters&) -> std::unique_ptr<KvCache> {
+         return std::make_unique<NoCache>();
+       },
+       false},
   };
   return kDesigns;
 }

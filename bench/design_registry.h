@@ -23,6 +23,7 @@ struct Design {
   double watermark;             ///< share of the blocks that admission leaves free
   std::string_view summary;     ///< one line for --help
   std::unique_ptr<KvCache> (*make)(const DesignParameters&);
+  bool holds_cache = true;  ///< false: tokens are not kept, modelled only
 };
 
 /// All designs, in the order of tables. To add one, write its class and add its line.

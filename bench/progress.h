@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "bench/engine/engine.h"
@@ -9,30 +10,44 @@
 namespace kvbench {
 
 /// What stderr shows while runs go on: on a terminal one line that is rewritten a few times a
-/// second, and everywhere one line for each run that ended.
+/// second, and everywhere one line for each run that ended. Runs may go on in several threads.
 class Progress {
  public:
   explicit Progress(int64_t num_runs);
 
-  /// A run begins; `title` says which, in a few words.
-  void BeginRun(const std::string& title, int64_t requests, int64_t output_tokens);
-  void OnStep(const EngineProgress& progress);
-  void EndRun();
+  /// One run that goes on.
+  class Run {
+   public:
+    void OnStep(const EngineProgress& progress);
+    void End();
+
+   private:
+    friend class Progress;
+    using Clock = std::chrono::steady_clock;
+
+    Run(Progress& progress, std::string title, int64_t requests, int64_t output_tokens);
+
+    Progress& progress_;
+    std::string title_;
+    int64_t requests_;
+    int64_t output_tokens_;
+    Clock::time_point begin_;
+    Clock::time_point drawn_{};
+    int64_t calls_ = 0;
+    EngineProgress last_;
+  };
+
+  /// A run begins; `title` says which, in a few words. `requests` and `output_tokens` are 0 where
+  /// they are not known beforehand.
+  Run Begin(const std::string& title, int64_t requests, int64_t output_tokens);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  void Draw(const EngineProgress& progress);
+  void Draw(Run& run);
 
   bool terminal_;
   int64_t num_runs_;
-  int64_t run_ = 0;
-  std::string title_;
-  int64_t requests_ = 0;
-  int64_t output_tokens_ = 0;
-  Clock::time_point begin_;
-  Clock::time_point drawn_;
-  EngineProgress last_;
+  std::mutex mutex_;
+  int64_t ended_ = 0;
 };
 
 }  // namespace kvbench

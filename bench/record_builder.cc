@@ -1,11 +1,12 @@
 #include "bench/record_builder.h"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "bench/design_registry.h"
+#include "bench/scheduler_names.h"
 #include "results/binding.h"
 #include "results/label.h"
 #include "results/statistics.h"
@@ -34,9 +35,9 @@ ModelInfo DescribeModel(const FinishedRun& f) {
   info.num_key_value_heads = m.num_key_value_heads;
   info.head_dim = m.head_dim;
   info.kv_cache_dtype = DtypeName(f.run.spec.kv_cache_dtype);
-  info.dtype = DtypeName(f.run.spec.dtype);
+  info.dtype = DtypeName(f.run.dtype);
   info.kv_bytes_per_token = f.run.kv_bytes_per_token;
-  info.weight_bytes = f.executor.weight_bytes();
+  info.weight_bytes = f.cpu != nullptr ? f.cpu->weight_bytes() : f.run.weight_bytes;
   return info;
 }
 
@@ -47,8 +48,8 @@ DesignInfo DescribeDesign(const FinishedRun& f) {
     info.block_size = f.cache.block_size();
   }
   info.capacity_slots = f.cache.capacity_slots();
-  info.capacity_bytes = info.capacity_slots * f.run.kv_bytes_per_token;
-  info.lost_bytes = f.run.spec.kv_memory - info.capacity_bytes;
+  info.capacity_bytes = info.capacity_slots * f.run.slot_bytes;
+  info.lost_bytes = f.run.kv_memory - info.capacity_bytes;
   return info;
 }
 
@@ -56,7 +57,7 @@ Limits DescribeLimits(const FinishedRun& f) {
   const EngineLimits& l = f.run.spec.limits;
   const Design& design = FindDesign(f.run.spec.design);
   Limits limits;
-  limits.scheduler = f.run.spec.scheduler;
+  limits.scheduler = SchedulerName(l.scheduler);
   limits.chunked_prefill = l.chunked_prefill;
   limits.max_num_seqs = l.max_num_seqs;
   limits.max_num_batched_tokens = l.max_num_batched_tokens;
@@ -73,8 +74,8 @@ TraceInfo DescribeTrace(const FinishedRun& f) {
   const Trace& trace = f.run.trace->trace;
   TraceInfo info;
   info.name = trace.name;
-  info.sha256 = f.run.trace->digest;
-  info.num_requests = static_cast<int64_t>(trace.requests.size());
+  info.sha256 = f.trace_sha256;
+  info.num_requests = f.metrics.arrived();
   if (trace.request_rate == "inf") {
     info.request_rate = std::numeric_limits<double>::infinity();
   } else if (!trace.request_rate.empty()) {
@@ -87,72 +88,59 @@ TraceInfo DescribeTrace(const FinishedRun& f) {
   return info;
 }
 
+LatencyStats Describe(const LatencySamples& samples) {
+  const auto ms = [](const std::optional<double>& ps) {
+    return ps ? std::optional(*ps / kPsPerMs) : std::nullopt;
+  };
+  LatencyStats stats;
+  if (samples.count() == 0) {
+    return stats;
+  }
+  stats.mean = ms(samples.Mean());
+  stats.std = ms(samples.PopulationStd());
+  stats.p50 = ms(samples.Percentile(50));
+  stats.median = stats.p50;
+  stats.p90 = ms(samples.Percentile(90));
+  stats.p95 = ms(samples.Percentile(95));
+  stats.p99 = ms(samples.Percentile(99));
+  stats.max = static_cast<double>(samples.max_ps()) / kPsPerMs;
+  return stats;
+}
+
 /// Latencies and token counts of the requests inside the window.
-void FillRequests(const FinishedRun& f, RunRecord& record) {
-  const std::vector<Request>& requests = f.run.trace->trace.requests;
-  std::vector<double> ttft;
-  std::vector<double> tpot;
-  std::vector<double> e2el;
-  std::vector<double> queue;
-  std::vector<double> normalized;
-  int64_t first_arrival = -1;
-  int64_t last_completion = -1;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const RequestOutcome& o = f.metrics.outcomes()[i];
-    const int64_t arrival = f.metrics.ArrivalPs(static_cast<int64_t>(i));
-    const bool inside = f.metrics.window().Contains(arrival);
-    if (!inside) {
-      std::vector<IndexRange>& excluded = record.window.excluded.requests;
-      const auto index = static_cast<int64_t>(i);
-      if (!excluded.empty() && excluded.back().last == index - 1) {
-        excluded.back().last = index;
-      } else {
-        excluded.push_back({index, index});
-      }
-      continue;
-    }
-    first_arrival = first_arrival < 0 ? arrival : first_arrival;
-    if (o.rejected) {
-      ++record.rejected;
-    }
-    if (o.finished_ps < 0) {
-      continue;
-    }
-    const int64_t output = requests[i].output_tokens;
-    ++record.completed;
-    record.total_input_tokens += requests[i].prompt_tokens;
-    record.total_output_tokens += output;
-    last_completion = std::max(last_completion, o.finished_ps);
-    const double first = static_cast<double>(o.first_token_ps - arrival);
-    const double all = static_cast<double>(o.finished_ps - arrival);
-    ttft.push_back(first / kPsPerMs);
-    e2el.push_back(all / kPsPerMs);
-    queue.push_back(static_cast<double>(o.admitted_ps - arrival) / kPsPerMs);
-    normalized.push_back(all / kPsPerSecond / static_cast<double>(output));
-    if (output > 1) {
-      tpot.push_back(static_cast<double>(o.finished_ps - o.first_token_ps) / kPsPerMs /
-                     static_cast<double>(output - 1));
-    }
+void FillRequests(const Metrics& metrics, RunRecord& record) {
+  for (const auto& [first, last] : metrics.excluded()) {
+    record.window.excluded.requests.push_back({first, last});
   }
-  if (last_completion >= 0) {
-    record.duration = static_cast<double>(last_completion - first_arrival) / kPsPerSecond;
+  const RequestSums& sums = metrics.requests();
+  record.completed = sums.completed;
+  record.rejected = sums.rejected;
+  record.total_input_tokens = sums.input_tokens;
+  record.total_output_tokens = sums.output_tokens;
+  if (sums.last_completion_ps >= 0) {
+    record.duration =
+        static_cast<double>(sums.last_completion_ps - sums.first_arrival_ps) / kPsPerSecond;
   }
-  record.request_throughput = Ratio(static_cast<double>(record.completed), record.duration);
-  record.output_throughput =
-      Ratio(static_cast<double>(record.total_output_tokens), record.duration);
-  record.total_token_throughput = Ratio(
-      static_cast<double>(record.total_input_tokens + record.total_output_tokens), record.duration);
-  record.normalized_latency_mean_s_per_token = Mean(normalized);
-  record.ttft = Summarize(std::move(ttft));
-  record.tpot = Summarize(std::move(tpot));
-  record.e2el = Summarize(std::move(e2el));
-  record.queue = Summarize(std::move(queue));
-  std::vector<double> itl;
-  itl.reserve(f.metrics.itl_ps().size());
-  for (const int64_t gap : f.metrics.itl_ps()) {
-    itl.push_back(static_cast<double>(gap) / kPsPerMs);
+  record.request_throughput = Ratio(static_cast<double>(sums.completed), record.duration);
+  record.output_throughput = Ratio(static_cast<double>(sums.output_tokens), record.duration);
+  record.total_token_throughput =
+      Ratio(static_cast<double>(sums.input_tokens + sums.output_tokens), record.duration);
+  if (metrics.options().slo.any()) {
+    record.goodput = Ratio(static_cast<double>(sums.met_slo), record.duration);
   }
-  record.itl = Summarize(std::move(itl));
+  if (sums.completed > 0) {
+    record.normalized_latency_mean_s_per_token =
+        AsDouble(sums.normalized_ps) / kPsPerSecond / static_cast<double>(sums.completed);
+  }
+  record.ttft = Describe(metrics.ttft());
+  record.tpot = Describe(metrics.tpot());
+  record.itl = Describe(metrics.itl());
+  record.e2el = Describe(metrics.e2el());
+  record.queue = Describe(metrics.queue());
+  if (!metrics.options().exact_percentiles) {
+    record.percentile_method = "histogram";
+    record.percentile_relative_error = LatencySamples::kHistogramError;
+  }
 }
 
 UsageShares Shares(const UsageSums& sums) {
@@ -167,8 +155,10 @@ KvStats DescribeKv(const FinishedRun& f) {
   KvStats kv;
   kv.peak_live_slots = f.metrics.peak_live_slots();
   kv.peak_allocated_slots = f.metrics.peak_allocated_slots();
-  kv.resident_bytes = f.executor.kv_bytes();
-  if (f.metrics.all().steps == 0) {
+  if (f.cpu != nullptr) {
+    kv.resident_bytes = f.cpu->kv_bytes();
+  }
+  if (f.metrics.all().steps == 0 || f.cache.capacity_slots() == 0) {
     return kv;
   }
   const UsageSums& sums = f.metrics.usage_per_step();
@@ -232,7 +222,7 @@ void FillSteps(const Metrics& metrics, RunRecord& record) {
 }
 
 Verification DescribeVerification(const FinishedRun& f) {
-  const AttentionVerifier& verifier = f.executor.verifier();
+  const AttentionVerifier& verifier = f.cpu->verifier();
   Verification verification;
   verification.checked = verifier.checked();
   verification.checked_layers = f.run.model.num_hidden_layers;  // a sampled row is checked in all
@@ -246,16 +236,17 @@ Verification DescribeVerification(const FinishedRun& f) {
 RequestSamples DescribeRequests(const FinishedRun& f) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   RequestSamples samples;
-  const std::vector<Request>& requests = f.run.trace->trace.requests;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const RequestOutcome& o = f.metrics.outcomes()[i];
-    const int64_t arrival = f.metrics.ArrivalPs(static_cast<int64_t>(i));
+  std::vector<RequestRow> rows = f.metrics.rows();
+  std::sort(rows.begin(), rows.end(),
+            [](const RequestRow& a, const RequestRow& b) { return a.index < b.index; });
+  for (const RequestRow& row : rows) {
+    const RequestOutcome& o = row.outcome;
     const auto since_arrival = [&](int64_t time_ps) {
-      return time_ps < 0 ? kNone : static_cast<double>(time_ps - arrival) / kPsPerMs;
+      return time_ps < 0 ? kNone : static_cast<double>(time_ps - o.arrival_ps) / kPsPerMs;
     };
-    samples.arrival_s.push_back(static_cast<double>(arrival) / kPsPerSecond);
-    samples.input_lens.push_back(requests[i].prompt_tokens);
-    samples.output_lens.push_back(o.finished_ps < 0 ? 0 : requests[i].output_tokens);
+    samples.arrival_s.push_back(static_cast<double>(o.arrival_ps) / kPsPerSecond);
+    samples.input_lens.push_back(row.prompt_tokens);
+    samples.output_lens.push_back(o.finished_ps < 0 ? 0 : row.output_tokens);
     samples.ttft_ms.push_back(since_arrival(o.first_token_ps));
     samples.e2el_ms.push_back(since_arrival(o.finished_ps));
     samples.queue_ms.push_back(since_arrival(o.admitted_ps));
@@ -280,22 +271,33 @@ RunRecord BuildRecord(const FinishedRun& f) {
     record.window.to_s = static_cast<double>(window.to_ps) / kPsPerSecond;
   }
   record.executor.kind = f.run.spec.executor;
-  record.executor.threads = f.threads;
+  if (f.cpu != nullptr) {
+    record.executor.threads = f.threads;
+  } else {
+    record.executor.hardware = f.run.machine->hardware.name;
+    record.executor.calibration = f.run.machine->calibration.name;
+    record.executor.tensor_parallel_size = f.run.spec.tensor_parallel_size;
+  }
   record.executor.repetitions = f.repetitions;
   record.executor.dense = f.run.spec.dense;
   record.trace = DescribeTrace(f);
-  FillRequests(f, record);
+  FillRequests(f.metrics, record);
   FillSteps(f.metrics, record);
   record.kv = DescribeKv(f);
-  if (f.executor.verifier().checked() > 0) {
-    record.verification = DescribeVerification(f);
+  if (f.cpu != nullptr) {
+    if (f.cpu->verifier().checked() > 0) {
+      record.verification = DescribeVerification(f);
+    }
+    const PhaseTotals& phases = f.cpu->phases();
+    record.phases = {.attention = phases.attention,
+                     .cache_write = phases.cache_write,
+                     .dense = phases.dense,
+                     .bookkeeping = phases.bookkeeping,
+                     .other = phases.other};
+  } else if (f.run.model.num_sliding_window_layers > 0) {
+    record.notes.push_back(
+        "sliding-window layers are charged and read like full ones: every slot holds all layers");
   }
-  const PhaseTotals& phases = f.executor.phases();
-  record.phases = {.attention = phases.attention,
-                   .cache_write = phases.cache_write,
-                   .dense = phases.dense,
-                   .bookkeeping = phases.bookkeeping,
-                   .other = phases.other};
   if (record.output_throughput) {
     record.samples.output_throughput = {*record.output_throughput};
   }

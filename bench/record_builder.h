@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "bench/engine/metrics.h"
 #include "bench/executors/cpu_executor.h"
@@ -14,11 +15,12 @@ namespace kvbench {
 struct FinishedRun {
   const PlannedRun& run;
   const KvCache& cache;
-  const Metrics& metrics;
-  const CpuExecutor& executor;
+  Metrics metrics;
+  const CpuExecutor* cpu = nullptr;  ///< of a measured run
+  std::string trace_sha256;
   int64_t repetition = 0;
   int64_t repetitions = 1;
-  int64_t threads = 1;
+  int64_t threads = 0;    ///< of a measured run
   bool detailed = false;  ///< keep one value for each request
 };
 

@@ -2,42 +2,64 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/executors/cpu_executor.h"
+#include "bench/executors/step_time_model.h"
 #include "bench/run_spec.h"
 #include "cache/kv_cache.h"
+#include "workloads/calibration.h"
+#include "workloads/hardware.h"
 #include "workloads/model_shape.h"
 #include "workloads/request.h"
+#include "workloads/request_source.h"
+#include "workloads/trace_generator.h"
 
 namespace kvbench {
 
-/// A trace with its digest, shared by all runs that replay it.
+/// A trace that several runs replay: held with its digest, or described by its generator alone,
+/// which then gives the requests one by one.
 struct LoadedTrace {
-  Trace trace;
-  std::string digest;
-  int64_t total_output_tokens = 0;
+  Trace trace;                             ///< without requests where there is a generator
+  std::optional<GeneratorSpec> generator;  ///< requests are drawn, not held
+  std::string digest;                      ///< of a held trace
+  int64_t total_output_tokens = 0;         ///< of a held trace
+
+  std::unique_ptr<RequestSource> Open() const;
+};
+
+/// The machine that a modelled run is for.
+struct ModelledMachine {
+  Hardware hardware;
+  Calibration calibration;
+  StepTimeModel model;
 };
 
 /// A run with everything that it needs loaded.
 struct PlannedRun {
   RunSpec spec;
   ModelShape model;
+  Dtype dtype = Dtype::kFp32;  ///< of the weights
   std::shared_ptr<const LoadedTrace> trace;
-  int64_t kv_bytes_per_token = 0;
-  int64_t slots = 0;  ///< of the KV budget, before a design cuts them to whole blocks
+  std::optional<ModelledMachine> machine;  ///< of a modelled run
+  int64_t weight_bytes = 0;                ///< of a modelled run, on all devices
+  int64_t kv_memory = 0;                   ///< bytes on all devices
+  int64_t kv_bytes_per_token = 0;          ///< of the model
+  int64_t slot_bytes = 0;  ///< on all devices: more where KV heads are on several of them
+  int64_t slots = 0;       ///< of the KV budget, before a design cuts them to whole blocks
 };
 
-/// Loads models and traces, each once, and checks that every run can be done, so that nothing fails
-/// after an hour. Throws Error: for what cannot be read, for a cache that no request of its trace
-/// can ever fit, and (kMachine) for what the machine cannot hold.
+/// Loads models, machines and traces, each once, and checks that every run can be done, so that
+/// nothing fails after an hour. Throws Error: for what cannot be read, for a cache that no request
+/// of its trace can ever fit, and (kMachine) for what the machine cannot hold.
 std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs);
 
 /// A fresh cache for a run.
 std::unique_ptr<KvCache> MakeCache(const PlannedRun& run);
 
-/// The executor's view of a run.
+/// The CPU executor's view of a measured run.
 CpuExecutorConfig ExecutorConfig(const PlannedRun& run);
 
 }  // namespace kvbench

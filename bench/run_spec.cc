@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "bench/design_registry.h"
+#include "bench/scheduler_names.h"
 #include "bench/units.h"
 #include "workloads/error.h"
 
@@ -37,21 +41,45 @@ void SetBlockSize(RunSpec& spec, const std::string& text) {
 }
 
 void SetScheduler(RunSpec& spec, const std::string& text) {
-  if (text != "continuous") {
-    throw Error(fmt::format("unknown scheduler '{}': there is continuous", text));
-  }
-  spec.scheduler = text;
+  spec.limits.scheduler = FindScheduler(text);
 }
 
 void SetExecutor(RunSpec& spec, const std::string& text) {
-  if (text == "cuda" || text == "modelled") {
-    throw Error(fmt::format("executor '{}' is not in this version: use cpu", text),
+  if (text == "cuda") {
+    throw Error("executor 'cuda' is not in this version: use cpu or modelled",
                 Error::Kind::kMachine);
   }
-  if (text != "cpu") {
-    throw Error(fmt::format("unknown executor '{}': there is cpu", text));
+  if (text != "cpu" && text != "modelled") {
+    throw Error(fmt::format("unknown executor '{}': there are cpu and modelled", text));
   }
   spec.executor = text;
+}
+
+void SetUtilization(RunSpec& spec, const std::string& text) {
+  spec.gpu_memory_utilization = ParseNumber(text);
+  if (spec.gpu_memory_utilization <= 0 || spec.gpu_memory_utilization > 1) {
+    throw Error(fmt::format("'{}' is not a share of the memory: above 0, at most 1", text));
+  }
+}
+
+void SetSlo(RunSpec& spec, const std::string& text) {
+  spec.slo = {};
+  const std::pair<std::string_view, int64_t Slo::*> kGoals[] = {
+      {"ttft=", &Slo::ttft_ps}, {"tpot=", &Slo::tpot_ps}, {"e2el=", &Slo::e2el_ps}};
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string goal = text.substr(begin, end - begin);
+    begin = end + 1;
+    const auto found = std::find_if(std::begin(kGoals), std::end(kGoals), [&](const auto& known) {
+      return goal.starts_with(known.first);
+    });
+    if (found == std::end(kGoals)) {
+      throw Error(fmt::format(
+          "'{}' is not a goal: write ttft=500ms, tpot=50ms or e2el=10s, separated by commas",
+          goal));
+    }
+    spec.slo.*(found->second) = ParsePicoseconds(goal.substr(found->first.size()));
+  }
 }
 
 void SetRate(RunSpec& spec, const std::string& text) {
@@ -90,23 +118,31 @@ const std::vector<RunField>& RunFields() {
   static const std::vector<RunField> kFields = {
       {"model", "NAME|FILE", kWhat, "built-in model, or a Hugging Face config.json [twin-mha]",
        [](RunSpec& s, const std::string& v) { s.model = v; }},
-      {"design", "NAME", kWhat, "contiguous-max, contiguous-pow2, contiguous-oracle, paged [paged]",
+      {"design", "NAME", kWhat,
+       "contiguous-max, contiguous-pow2, contiguous-oracle, paged, none [paged]",
        [](RunSpec& s, const std::string& v) { s.design = std::string(FindDesign(v).name); }},
       {"block-size", "N", kWhat, "slots of a block, paged designs only: 1, 2, 4, ... 256 [16]",
        &SetBlockSize},
       {"kv-cache-dtype", "TYPE", kWhat, "float16, bfloat16 or float32 [float16]",
        [](RunSpec& s, const std::string& v) { s.kv_cache_dtype = ParseDtype(v); }},
-      {"dtype", "TYPE", kWhat, "of the weights [float32]",
+      {"dtype", "TYPE", kWhat, "of the weights [float32; modelled: float16]",
        [](RunSpec& s, const std::string& v) { s.dtype = ParseDtype(v); }},
-      {"kv-memory", "SIZE", kWhat, "bytes for the KV cache, for example 12GiB [256MiB]",
+      {"kv-memory", "SIZE", kWhat,
+       "bytes for the KV cache, for example 12GiB [256MiB; modelled: what the memory plan leaves]",
        [](RunSpec& s, const std::string& v) { s.kv_memory = ParseBytes(v); }},
+      {"gpu-memory-utilization", "SHARE", kWhat, "of the memory plan, modelled only [0.95]",
+       &SetUtilization},
+      {"tensor-parallel-size", "N", kWhat, "devices that share the model, modelled only [1]",
+       [](RunSpec& s, const std::string& v) { s.tensor_parallel_size = ParseInteger(v, 1); }},
       {"max-model-len", "N", kLimits, "prompt + output tokens of a request at most [2048]",
        [](RunSpec& s, const std::string& v) { s.limits.max_model_len = Tokens(v); }},
       {"max-num-seqs", "N", kLimits, "requests that run at one time at most [256]",
        [](RunSpec& s, const std::string& v) { s.limits.max_num_seqs = Tokens(v); }},
       {"max-num-batched-tokens", "N", kLimits, "tokens of a step at most [2560]",
        [](RunSpec& s, const std::string& v) { s.limits.max_num_batched_tokens = Tokens(v); }},
-      {"scheduler", "NAME", kLimits, "continuous [continuous]", &SetScheduler},
+      {"scheduler", "NAME", kLimits,
+       "continuous, or modelled only static (padded batches) and faster-transformer [continuous]",
+       &SetScheduler},
       {"chunked-prefill", "on|off", kLimits, "spread long prompts over several steps [on]",
        [](RunSpec& s, const std::string& v) { s.limits.chunked_prefill = ParseOnOff(v); }},
       {"max-concurrency", "N", kLimits, "requests that the client keeps in flight, 0: no cap [0]",
@@ -128,15 +164,24 @@ const std::vector<RunField>& RunFields() {
       {"rate", "R", kRequests, "requests/s of generated arrivals", &SetRate},
       {"requests", "N", kRequests, "requests to generate [100]",
        [](RunSpec& s, const std::string& v) { s.requests = Tokens(v); }},
+      {"duration", "TIME", kRequests, "generate those that arrive within it, instead of --requests",
+       [](RunSpec& s, const std::string& v) { s.duration_ps = ParsePicoseconds(v); }},
       {"seed", "N", kRequests, "of the generators [0]",
        [](RunSpec& s, const std::string& v) { s.seed = ParseInteger(v, 0); }},
-      {"executor", "NAME", kHow, "cpu [cpu]", &SetExecutor},
+      {"executor", "NAME", kHow,
+       "cpu runs every step, modelled computes its time from --hardware [cpu]", &SetExecutor},
+      {"hardware", "NAME|FILE", kHow, "a GPU such as a100-sxm4-40gb, modelled only",
+       [](RunSpec& s, const std::string& v) { s.hardware = v; }},
+      {"calibration", "NAME", kHow, "what is reached of its peaks, modelled only [its own]",
+       [](RunSpec& s, const std::string& v) { s.calibration = v; }},
       {"threads", "N", kHow, "0: all cores [0]",
        [](RunSpec& s, const std::string& v) { s.threads = ParseInteger(v, 0); }},
       {"dense", "on|off", kHow, "off runs attention and cache work alone [on]",
        [](RunSpec& s, const std::string& v) { s.dense = ParseOnOff(v); }},
       {"window", "FROM..TO", kHow,
        "take means and percentiles inside it only, for example 10s..60s", &SetWindow},
+      {"slo", "GOALS", kHow, "count goodput: requests within ttft=500ms,tpot=50ms,e2el=10s",
+       &SetSlo, false},
   };
   return kFields;
 }

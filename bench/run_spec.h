@@ -13,6 +13,9 @@
 
 namespace kvbench {
 
+/// Share of a device's memory that a memory plan may use, as in the vLLM paper's experiments.
+constexpr double kDefaultUtilization = 0.95;
+
 /// One run: trace x design x model x dtypes x executor x limits. Flags, suite keys and the record
 /// all come from here: to add a parameter, add a member and its line in RunFields().
 struct RunSpec {
@@ -21,9 +24,10 @@ struct RunSpec {
   std::string design = "paged";
   int32_t block_size = 16;
   Dtype kv_cache_dtype = Dtype::kFp16;
-  Dtype dtype = Dtype::kFp32;
-  int64_t kv_memory = int64_t{256} << 20;  ///< bytes
-  std::string scheduler = "continuous";
+  std::optional<Dtype> dtype;  ///< of the weights; not given: what the executor has
+  int64_t kv_memory = 0;       ///< bytes on all devices, 0: what the memory plan leaves
+  double gpu_memory_utilization = kDefaultUtilization;  ///< modelled: of the memory plan
+  int64_t tensor_parallel_size = 1;                     ///< modelled: devices
   EngineLimits limits;
 
   // requests: a file, or lengths and arrivals
@@ -34,13 +38,19 @@ struct RunSpec {
   std::string arrivals;  ///< "": the file's own; for lengths poisson with a rate, else all-at-once
   double rate = 0;       ///< requests/s, 0: not given
   int64_t requests = 100;
+  int64_t duration_ps = 0;  ///< requests that arrive before it, however many; 0: by number
   int64_t seed = 0;
 
   // how
   std::string executor = "cpu";
-  int64_t threads = 0;  ///< 0: all cores
+  std::string hardware;     ///< modelled: whose step times
+  std::string calibration;  ///< modelled; "": the hardware's own
+  int64_t threads = 0;      ///< 0: all cores
   bool dense = true;
   MetricsWindow window;
+  Slo slo;
+
+  bool modelled() const { return executor == "modelled"; }
 };
 
 /// A parameter: its name is the flag without dashes and the key in a suite file.

@@ -67,6 +67,15 @@ class KvCache {
   /// preempts then).
   virtual bool Extend(SequenceId sequence, int64_t n) = 0;
 
+  /// How many times in a row ExtendAll(1) would find room, `limit` at most. Without sequences it is
+  /// `limit`. O(min(limit, block size)).
+  virtual int64_t EqualSteps(int64_t limit) const = 0;
+
+  /// Makes room for n more tokens of every sequence, one a step, and says where the slots were
+  /// after each step. The same as extending them one by one, apart from which block is whose.
+  /// Precondition: n <= EqualSteps(n), n <= kMaxEqualSteps.
+  virtual UsageSeries ExtendAll(int64_t n) = 0;
+
   /// Gives all slots of a sequence back.
   virtual void Release(SequenceId sequence) = 0;
 
@@ -78,6 +87,10 @@ class KvCache {
 
   /// All slots of the cache, whole blocks.
   virtual int64_t capacity_slots() const = 0;
+
+  /// False: tokens are not kept from one step to the next, and every step computes all of them
+  /// again.
+  virtual bool keeps_tokens() const { return true; }
 
   /// Tokens in a block, 0 for contiguous designs.
   virtual int32_t block_size() const { return 0; }

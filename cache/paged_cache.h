@@ -24,6 +24,8 @@ class PagedCache final : public KvCache {
 
   AdmitResult Admit(const Admission& admission) override;
   bool Extend(SequenceId sequence, int64_t n) override;
+  int64_t EqualSteps(int64_t limit) const override;
+  UsageSeries ExtendAll(int64_t n) override;
   void Release(SequenceId sequence) override;
   Usage usage() const override;
   SlotView slots(SequenceId sequence) const override;
@@ -35,19 +37,33 @@ class PagedCache final : public KvCache {
 
  private:
   struct Sequence {
-    int64_t tokens = 0;
-    std::vector<int32_t>
-        blocks;  // the block table; keeps its memory for the next sequence with this id
+    int64_t before_growth = 0;  // its tokens less growth_
+    int32_t bucket = 0;
+    int32_t place = 0;            // in its bucket
+    std::vector<int32_t> blocks;  // the block table, empty: holds nothing; keeps its memory for the
+                                  // next sequence with this id
   };
 
   int64_t BlocksFor(int64_t tokens) const { return (tokens + block_size_ - 1) / block_size_; }
-  void Grow(Sequence& sequence, int64_t tokens, int64_t blocks);
+  int64_t TokensOf(const Sequence& sequence) const { return sequence.before_growth + growth_; }
+  size_t Before(size_t bucket) const;
+  void Enter(SequenceId id);
+  void Leave(SequenceId id);
+  void TakeBlocks(Sequence& sequence, int64_t blocks);
 
   int32_t block_size_;
   BlockPool pool_;
   int32_t watermark_blocks_;
   int64_t live_ = 0;
+  int64_t held_ = 0;                 // sequences
   std::vector<Sequence> sequences_;  // by SequenceId
+  // Tokens that every sequence has gained by ExtendAll.
+  int64_t growth_ = 0;
+  // Sequences by how many more tokens their last block takes: none in bucket full_, one in the
+  // bucket before it, and so on around. A token for everyone moves full_ by one and leaves all
+  // where they are, and those who need a block are found without looking at the others.
+  std::vector<std::vector<SequenceId>> buckets_;  // [block size]
+  size_t full_ = 0;
 };
 
 }  // namespace kvbench

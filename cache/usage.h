@@ -17,4 +17,14 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
+/// The usage after each of n equal steps, summed, so that nobody has to take them one by one.
+struct UsageSeries {
+  Usage sum;     ///< after step 1, 2, ... n
+  Usage moment;  ///< the same, step j weighted with j - 1
+};
+
+/// Equal steps at most that are taken at once: with it no sum above passes 63 bits in a cache of
+/// 2^31 slots.
+constexpr int64_t kMaxEqualSteps = 4096;
+
 }  // namespace kvbench

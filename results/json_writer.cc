@@ -131,7 +131,9 @@ Json ToJson(const ExecutorInfo& executor) {
           {"hardware", OrNull(executor.hardware)},
           {"threads", OrNull(executor.threads)},
           {"repetitions", executor.repetitions},
-          {"dense", executor.dense}};
+          {"dense", executor.dense},
+          {"calibration", OrNull(executor.calibration)},
+          {"tensor_parallel_size", OrNull(executor.tensor_parallel_size)}};
 }
 
 Json ToJson(const TraceInfo& trace) {

@@ -64,6 +64,8 @@ std::vector<Axis> RunAxes(const RunRecord& run) {
       {"max-concurrency", OrNone(limits.max_concurrency)},
       {"executor", Word(run.executor.kind)},
       {"hardware", modelled ? Word(run.executor.hardware.value_or("")) : "none"},
+      {"calibration", modelled ? Word(run.executor.calibration.value_or("")) : "none"},
+      {"tensor-parallel-size", OrNone(run.executor.tensor_parallel_size)},
       {"threads", OrNone(run.executor.threads)},
       {"dense", OnOff(run.executor.dense)},
       {"trace", Word(run.trace.name) + "/" + run.trace.sha256.substr(0, kDigestDigits)},

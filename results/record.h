@@ -111,6 +111,8 @@ struct ExecutorInfo {
   std::optional<int64_t> threads;
   int64_t repetitions = 1;  ///< that were asked for
   bool dense = true;        ///< false: attention and cache work alone, no dense layers
+  std::optional<std::string> calibration;       ///< modelled: what is reached of the peaks
+  std::optional<int64_t> tensor_parallel_size;  ///< modelled: devices
 };
 
 struct TraceInfo {
@@ -292,7 +294,7 @@ struct RunRecord {
 
 /// What a results file holds.
 struct ResultsFile {
-  static constexpr const char* kSchemaVersion = "1.0";
+  static constexpr const char* kSchemaVersion = "1.1";
   KvbenchInfo kvbench;
   Environment environment;
   RunInfo run_info;

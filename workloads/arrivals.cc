@@ -71,42 +71,48 @@ ArrivalSpec ParseArrivals(std::string_view text) {
   return arrivals;
 }
 
-std::vector<int64_t> GenerateArrivals(const ArrivalSpec& spec, double rate, int64_t count,
-                                      int64_t seed) {
-  using Kind = ArrivalSpec::Kind;
-  if (spec.kind == Kind::kFile) {
+ArrivalStream::ArrivalStream(const ArrivalSpec& spec, double rate, int64_t seed)
+    : spec_(spec), rate_(rate), random_(CheckedSeed(seed), "arrivals") {
+  if (spec.kind == ArrivalSpec::Kind::kFile) {
     throw Error(
         "--arrivals file needs a trace file to take the times from; give --trace FILE, or choose "
         "poisson, gamma:cv=2, constant or all-at-once");
   }
-  const uint64_t checked_seed = CheckedSeed(seed);
+  at_once_ = spec.kind == ArrivalSpec::Kind::kAllAtOnce;
+  if (!at_once_) {
+    CheckRate(rate);
+    at_once_ = rate == std::numeric_limits<double>::infinity();
+  }
+}
+
+int64_t ArrivalStream::Next() {
+  if (at_once_) {
+    return 0;
+  }
+  const double shape = 1.0 / (spec_.cv * spec_.cv);
+  switch (spec_.kind) {
+    case ArrivalSpec::Kind::kPoisson:
+      gaps_ += random_.Exponential();
+      break;
+    case ArrivalSpec::Kind::kGamma:
+      gaps_ += random_.Gamma(shape) / shape;
+      break;
+    default:
+      gaps_ += 1.0;
+      break;
+  }
+  return ToNs(gaps_, rate_);
+}
+
+std::vector<int64_t> GenerateArrivals(const ArrivalSpec& spec, double rate, int64_t count,
+                                      int64_t seed) {
   if (count < 0) {
     throw Error(fmt::format("--requests {} is negative; give at least 1", count));
   }
-  std::vector<int64_t> times(static_cast<size_t>(count), 0);
-  if (spec.kind == Kind::kAllAtOnce) {
-    return times;
-  }
-  CheckRate(rate);
-  if (rate == std::numeric_limits<double>::infinity()) {
-    return times;
-  }
-  RandomStream random(checked_seed, "arrivals");
-  const double shape = 1.0 / (spec.cv * spec.cv);
-  double gaps = 0.0;
+  ArrivalStream stream(spec, rate, seed);
+  std::vector<int64_t> times(static_cast<size_t>(count));
   for (int64_t& time : times) {
-    switch (spec.kind) {
-      case Kind::kPoisson:
-        gaps += random.Exponential();
-        break;
-      case Kind::kGamma:
-        gaps += random.Gamma(shape) / shape;
-        break;
-      default:
-        gaps += 1.0;
-        break;
-    }
-    time = ToNs(gaps, rate);
+    time = stream.Next();
   }
   return times;
 }

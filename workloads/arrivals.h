@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/random.h"
 #include "workloads/request.h"
 
 namespace kvbench {
@@ -25,11 +26,27 @@ struct ArrivalSpec {
 /// Throws Error naming what is wrong with the spec and what it may be.
 ArrivalSpec ParseArrivals(std::string_view spec);
 
-/// Arrival times in ns of `count` requests at `rate` requests/s (infinity: all at once). A gap
-/// comes before every request, the first one too, so that the last arrives near count / rate. Gaps
-/// are drawn with mean 1, summed, and the sums divided by the rate: no rounding adds up, and
-/// another rate only stretches the same pattern. Throws Error for a rate that is not positive
-/// (all-at-once needs none), and times past kMaxArrivalNs.
+/// Arrival times in ns, one after another, at `rate` requests/s (infinity: all at once). A gap
+/// comes before every request, the first one too, so that request n arrives near n / rate. Gaps are
+/// drawn with mean 1, summed, and the sums divided by the rate: no rounding adds up, and another
+/// rate only stretches the same pattern.
+class ArrivalStream {
+ public:
+  /// Throws Error for a rate that is not positive (all-at-once needs none), and for kFile.
+  ArrivalStream(const ArrivalSpec& spec, double rate, int64_t seed);
+
+  /// Throws Error past kMaxArrivalNs.
+  int64_t Next();
+
+ private:
+  ArrivalSpec spec_;
+  double rate_;
+  bool at_once_;
+  RandomStream random_;
+  double gaps_ = 0.0;
+};
+
+/// The first `count` times of an ArrivalStream.
 std::vector<int64_t> GenerateArrivals(const ArrivalSpec& spec, double rate, int64_t count,
                                       int64_t seed);
 

@@ -3,7 +3,11 @@
 #include <cstdint>
 #include <string>
 
+#include "workloads/arrivals.h"
+#include "workloads/lengths.h"
+#include "workloads/random.h"
 #include "workloads/request.h"
+#include "workloads/request_source.h"
 
 namespace kvbench {
 
@@ -11,10 +15,30 @@ namespace kvbench {
 struct GeneratorSpec {
   std::string lengths;               ///< see LengthDistribution
   std::string arrivals = "poisson";  ///< see ArrivalSpec; not "file"
-  double rate = 0.0;     ///< requests/s; infinity: all at once; not needed for all-at-once
-  int64_t requests = 0;  ///< at least 1
-  int64_t seed = 0;      ///< at least 0
+  double rate = 0.0;        ///< requests/s; infinity: all at once; not needed for all-at-once
+  int64_t requests = 0;     ///< at least 1; with a duration at most that many
+  int64_t duration_ns = 0;  ///< requests that arrive before it, 0: `requests` of them
+  int64_t seed = 0;         ///< at least 0
 };
+
+/// Draws the requests one by one: the same as MakeTrace gives.
+class GeneratedSource final : public RequestSource {
+ public:
+  /// Throws Error for a spec that says nothing sensible.
+  explicit GeneratedSource(const GeneratorSpec& spec);
+
+  bool Next(Request& request) override;
+
+ private:
+  LengthDistribution lengths_;
+  RandomStream random_;
+  ArrivalStream arrivals_;
+  int64_t left_;
+  int64_t duration_ns_;
+};
+
+/// What MakeTrace would give, without its requests: name, source, rate and seed.
+Trace DescribeGenerated(const GeneratorSpec& spec);
 
 /// Draws the trace. Lengths and arrivals come from streams of their own: changing one keeps the
 /// other. Throws Error for a spec that says nothing sensible.

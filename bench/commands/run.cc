@@ -1,22 +1,23 @@
 #include "bench/commands/run.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <thread>
 
 #include "bench/engine/engine.h"
 #include "bench/environment.h"
-#include "bench/executors/cpu_executor.h"
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
+#include "bench/parallel.h"
 #include "bench/progress.h"
-#include "bench/record_builder.h"
+#include "bench/run_once.h"
 #include "bench/run_plan.h"
 #include "bench/run_spec.h"
 #include "bench/units.h"
@@ -35,6 +36,8 @@ constexpr const char* kExamples =
 Examples:
   kvbench run quick
   kvbench run quick --model twin-mha --design paged --block-size 4,16,64 --out blocks.json
+  kvbench run --executor modelled --hardware a100-sxm4-40gb --model opt-13b --lengths sharegpt \
+      --rate 2 --duration 1h --design contiguous-max,contiguous-oracle,paged
   kvbench run --lengths sharegpt:scale=0.25 --requests 50 --design contiguous-max,paged \
       --kv-memory 32MiB --max-model-len 512
 )";
@@ -47,16 +50,9 @@ struct RunOptions {
   std::string out;
   int64_t repetitions = 1;
   bool detailed = false;
+  bool step_by_step = false;
+  int64_t jobs = 0;  ///< 0: as many as cores
 };
-
-int64_t ResolveThreads(const RunSpec& spec) {
-  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  const int64_t threads = spec.threads == 0 ? cores : spec.threads;
-  if (threads > 4 * cores) {
-    throw Error(fmt::format("--threads {}: this machine has {} cores", threads, cores));
-  }
-  return threads;
-}
 
 std::string Title(const PlannedRun& run) {
   const std::string block =
@@ -64,35 +60,35 @@ std::string Title(const PlannedRun& run) {
   return fmt::format("{} {}{}", run.model.name, run.spec.design, block);
 }
 
-/// Runs one planned run. Nothing when it was interrupted: half a run says nothing about a design.
-std::optional<RunRecord> RunOnce(const PlannedRun& run, int64_t repetition,
-                                 const RunOptions& options, Progress& progress,
-                                 const InterruptGuard& interrupt) {
-  const int64_t threads = ResolveThreads(run.spec);
-  const Trace& trace = run.trace->trace;
-  progress.BeginRun(Title(run), static_cast<int64_t>(trace.requests.size()),
-                    run.trace->total_output_tokens);
-  const std::unique_ptr<KvCache> cache = MakeCache(run);
-  ThreadPool pool(static_cast<int>(threads));
-  CpuExecutor executor(ExecutorConfig(run), *cache, pool);
-  const EngineResult result =
-      RunEngine(trace, run.spec.limits, *cache, executor,
-                {.window = run.spec.window, .on_step = [&](const EngineProgress& step) {
-                   progress.OnStep(step);
-                   return !interrupt.interrupted();
-                 }});
-  if (result.stopped) {
-    return std::nullopt;
+std::optional<RunRecord> RunShown(const PlannedRun& run, int64_t repetition,
+                                  const RunOptions& options, Progress& progress,
+                                  const InterruptGuard& interrupt) {
+  Progress::Run shown =
+      progress.Begin(Title(run), static_cast<int64_t>(run.trace->trace.requests.size()),
+                     run.trace->total_output_tokens);
+  std::optional<RunRecord> record = RunOnce(run, {.repetition = repetition,
+                                                  .repetitions = options.repetitions,
+                                                  .detailed = options.detailed,
+                                                  .step_by_step = options.step_by_step,
+                                                  .on_step = [&](const EngineProgress& step) {
+                                                    shown.OnStep(step);
+                                                    return !interrupt.interrupted();
+                                                  }});
+  if (record) {
+    shown.End();
   }
-  progress.EndRun();
-  return BuildRecord({.run = run,
-                      .cache = *cache,
-                      .metrics = result.metrics,
-                      .executor = executor,
-                      .repetition = repetition,
-                      .repetitions = options.repetitions,
-                      .threads = threads,
-                      .detailed = options.detailed});
+  return record;
+}
+
+/// Modelled runs go on side by side; a measured one has the machine for itself.
+int64_t ResolveJobs(const RunOptions& options, const std::vector<PlannedRun>& runs) {
+  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  const bool measured = std::any_of(runs.begin(), runs.end(),
+                                    [](const PlannedRun& run) { return !run.spec.modelled(); });
+  if (measured && options.jobs > 1) {
+    throw Error("--jobs is for modelled runs: measured ones would disturb each other");
+  }
+  return measured ? 1 : options.jobs > 0 ? options.jobs : cores;
 }
 
 AxisValues CollectAxes(const RunOptions& options, std::optional<Suite>& suite) {
@@ -113,6 +109,9 @@ AxisValues CollectAxes(const RunOptions& options, std::optional<Suite>& suite) {
     if (!options.flags.contains("arrivals")) {
       axes.erase("arrivals");
     }
+  }
+  if (suite && options.flags.contains("duration") && !options.flags.contains("requests")) {
+    axes.erase("requests");
   }
   return axes;
 }
@@ -137,17 +136,22 @@ int Run(const RunOptions& options, const std::string& command_line) {
   Progress progress(static_cast<int64_t>(runs.size()) * options.repetitions);
   // Repetitions are the outer loop, so that a slow spell of the machine does not hit one design
   // alone.
-  for (int64_t repetition = 0; repetition < options.repetitions; ++repetition) {
-    for (const PlannedRun& run : runs) {
-      std::optional<RunRecord> record;
-      if (!interrupt.interrupted()) {
-        record = RunOnce(run, repetition, options, progress, interrupt);
-      }
-      if (!record) {
-        file.run_info.complete = false;
-        break;
-      }
+  const auto per_repetition = static_cast<int64_t>(runs.size());
+  std::vector<std::optional<RunRecord>> records(runs.size() *
+                                                static_cast<size_t>(options.repetitions));
+  ForEachParallel(static_cast<int64_t>(records.size()), ResolveJobs(options, runs),
+                  [&](int64_t index) {
+                    if (!interrupt.interrupted()) {
+                      records[static_cast<size_t>(index)] =
+                          RunShown(runs[static_cast<size_t>(index % per_repetition)],
+                                   index / per_repetition, options, progress, interrupt);
+                    }
+                  });
+  for (std::optional<RunRecord>& record : records) {
+    if (record) {
       file.runs.push_back(std::move(*record));
+    } else {
+      file.run_info.complete = false;
     }
   }
   file.run_info.duration_s =
@@ -201,6 +205,14 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
   command->add_option("--repetitions", options->repetitions, "measure everything so often [1]")
       ->type_name("N")
       ->check(CLI::Range(1, 10'000))
+      ->group("How it runs");
+  command->add_option("--jobs", options->jobs, "modelled runs at one time [all cores]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000))
+      ->group("How it runs");
+  command
+      ->add_flag("--step-by-step", options->step_by_step,
+                 "modelled: no equal steps at once; the same result, slower")
       ->group("How it runs");
   command->add_option("--out", options->out, "write the results there as JSON")
       ->type_name("FILE")

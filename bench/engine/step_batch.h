@@ -20,21 +20,57 @@ struct StepEntry {
   int64_t context() const { return first_position + count; }
 };
 
+/// What a step computes, summed: all that a step-time model looks at.
+struct StepLoad {
+  int64_t decodes = 0;         ///< entries of one token
+  int64_t decode_context = 0;  ///< sum of their contexts: tokens whose K and V they read
+  int64_t prefills = 0;        ///< entries of more than one token
+  int64_t prefill_tokens = 0;
+  int64_t prefill_context = 0;  ///< sum of their contexts
+  int64_t prefill_pairs =
+      0;                   ///< (token, token that it attends to), summed: causal attention's work
+  int64_t generating = 0;  ///< entries that end with a new token
+
+  int64_t sequences() const { return decodes + prefills; }
+  int64_t tokens() const { return decodes + prefill_tokens; }
+  int64_t context() const { return decode_context + prefill_context; }
+
+  void AddPart(int64_t first_position, int64_t count, bool generates) {
+    if (count == 1) {
+      ++decodes;
+      decode_context += first_position + 1;
+    } else {
+      ++prefills;
+      prefill_tokens += count;
+      prefill_context += first_position + count;
+      prefill_pairs += count * first_position + count * (count + 1) / 2;
+    }
+    generating += generates ? 1 : 0;
+  }
+};
+
 /// What a step runs.
 struct StepBatch {
+  /// The first `in_step` running sequences, oldest first, that all decode one token, step after
+  /// step alike. `entries` begins with theirs, or leaves them out where the executor needs none.
+  int64_t in_step = 0;
+  bool lists_in_step = true;
   std::vector<StepEntry> entries;
-  int64_t tokens = 0;      ///< sum of counts
-  int64_t generating = 0;  ///< entries that generate a token
+  StepLoad load;  ///< of all, listed or not
+
+  bool empty() const { return load.sequences() == 0; }
+  int64_t tokens() const { return load.tokens(); }
+  /// Index of the first entry behind those in step.
+  size_t first_single() const { return lists_in_step ? static_cast<size_t>(in_step) : 0; }
 
   void clear() {
+    in_step = 0;
     entries.clear();
-    tokens = 0;
-    generating = 0;
+    load = {};
   }
   void Add(const StepEntry& entry) {
     entries.push_back(entry);
-    tokens += entry.count;
-    generating += entry.generates ? 1 : 0;
+    load.AddPart(entry.first_position, entry.count, entry.generates);
   }
 };
 

@@ -100,7 +100,7 @@ CpuExecutor::CpuExecutor(const CpuExecutorConfig& config, const KvCache& cache, 
 
 void CpuExecutor::BeginStep() { step_begin_ = Clock::now(); }
 
-int64_t CpuExecutor::Run(const StepBatch& batch, const KvCache& cache) {
+StepTimes CpuExecutor::Run(const StepBatch& batch, const KvCache& cache, int64_t /*equal_steps*/) {
   const Clock::time_point run_begin = Clock::now();
   pools_.Place(batch, cache, sequences_);
   StepPhases step;
@@ -129,7 +129,7 @@ int64_t CpuExecutor::Run(const StepBatch& batch, const KvCache& cache) {
       Seconds(end - run_begin - paused) - step.attention - step.cache_write - step.dense;
   const auto nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(end - step_begin_ - paused).count();
-  return std::max<int64_t>(nanoseconds, 1) * 1000;
+  return {.first_ps = std::max<int64_t>(nanoseconds, 1) * 1000};
 }
 
 void CpuExecutor::WarmUp(const KvCache& cache) {

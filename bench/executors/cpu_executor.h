@@ -46,7 +46,7 @@ class CpuExecutor final : public Executor {
   CpuExecutor(const CpuExecutorConfig& config, const KvCache& cache, ThreadPool& pool);
 
   void BeginStep() override;
-  int64_t Run(const StepBatch& batch, const KvCache& cache) override;
+  StepTimes Run(const StepBatch& batch, const KvCache& cache, int64_t equal_steps) override;
 
   const AttentionVerifier& verifier() const { return verifier_; }
   const PhaseTotals& phases() const { return phases_; }

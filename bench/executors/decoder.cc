@@ -115,7 +115,7 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
                   KvPools& pools, const std::function<void(const AttentionCall&)>& after_attention,
                   StepPhases& phases) {
   const ModelShape& m = config_.model;
-  const int64_t rows = batch.tokens;
+  const int64_t rows = batch.tokens();
   Timed(phases.attention, [&] {
     plan_.Build(sequences, {.num_heads = static_cast<int32_t>(m.num_attention_heads),
                             .num_kv_heads = static_cast<int32_t>(m.num_key_value_heads),
@@ -152,12 +152,12 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
     Timed(phases.dense, [&] { layer.down.Run(pool_, activated_.as<float>(), rows, projected); });
     AddInPlace(pool_, hidden, projected, rows * m.hidden_size);
   }
-  if (batch.generating > 0) {
+  if (batch.load.generating > 0) {
     GatherGenerating(batch);
-    RmsNorm(pool_, projected, norm_weight_.data(), batch.generating, m.hidden_size, kEpsilon,
+    RmsNorm(pool_, projected, norm_weight_.data(), batch.load.generating, m.hidden_size, kEpsilon,
             normed);
     Timed(phases.dense,
-          [&] { lm_head_[0].Run(pool_, normed, batch.generating, logits_.as<float>()); });
+          [&] { lm_head_[0].Run(pool_, normed, batch.load.generating, logits_.as<float>()); });
   }
 }
 

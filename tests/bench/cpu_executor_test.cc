@@ -54,7 +54,7 @@ class RecordingExecutor final : public Executor {
   RecordingExecutor(const Decoder::Config& config, const KvCache& cache, ThreadPool& pool)
       : model_(config.model), pools_(config.model, KvType::kFp16, cache), decoder_(config, pool) {}
 
-  int64_t Run(const StepBatch& batch, const KvCache& cache) override {
+  StepTimes Run(const StepBatch& batch, const KvCache& cache, int64_t /*equal_steps*/) override {
     std::vector<AttentionSequence> sequences;
     pools_.Place(batch, cache, sequences);
     int64_t layer = 0;
@@ -63,7 +63,7 @@ class RecordingExecutor final : public Executor {
         batch, sequences, pools_, [&](const AttentionCall& call) { Keep(layer++, batch, call); },
         phases);
     EXPECT_EQ(layer, model_.num_hidden_layers);
-    return 1'000'000;
+    return {.first_ps = 1'000'000};
   }
 
   Outputs outputs;
@@ -99,7 +99,9 @@ Outputs OutputsOf(const std::string& design, int32_t block_size, int64_t slots, 
                                .max_sequences = limits.max_num_seqs,
                                .max_positions = limits.max_model_len};
   RecordingExecutor executor(config, *cache, pool);
-  const EngineResult result = RunEngine(SmallTrace(), limits, *cache, executor, {});
+  const Trace trace = SmallTrace();
+  TraceSource source(trace);
+  const EngineResult result = RunEngine(source, limits, *cache, executor, {});
   EXPECT_EQ(result.metrics.finished(), 12);
   *preemptions = result.metrics.preemptions();
   return std::move(executor.outputs);
@@ -155,7 +157,9 @@ TEST(CpuExecutorTest, RunsWithoutDenseLayersAndVerifies) {
   ThreadPool pool(2);
   CpuExecutor executor(config, cache, pool);
   EXPECT_EQ(executor.weight_bytes(), 0);
-  const EngineResult result = RunEngine(SmallTrace(), config.limits, cache, executor, {});
+  const Trace trace = SmallTrace();
+  TraceSource source(trace);
+  const EngineResult result = RunEngine(source, config.limits, cache, executor, {});
   EXPECT_EQ(result.metrics.finished(), 12);
   EXPECT_TRUE(executor.verifier().passed());
   EXPECT_GE(executor.verifier().checked(), 10);

@@ -69,6 +69,45 @@ TEST_P(DesignConformanceTest, HoldsItsContractUnderRandomOperations) {
           ASSERT_EQ(cache->usage(), before) << "a refused admission changed something";
           ASSERT_EQ(result.reason.empty(), result.kind == AdmitResult::Kind::kWait);
         }
+      } else if (random() % 4 == 0) {
+        // A few tokens for everyone, compared with what a step at a time gives.
+        int64_t most = 1 + static_cast<int64_t>(random() % 40);
+        for (const auto& [other, h] : held) {
+          most = std::min(most, h.final_length - h.tokens);
+        }
+        const int64_t n = cache->EqualSteps(most);
+        ASSERT_GE(n, 0);
+        ASSERT_LE(n, most);
+        ASSERT_TRUE(n == most || design.preemption != "none");
+        const int64_t half = n / 2;
+        Usage sum;
+        Usage moment;
+        const auto add = [&](const UsageSeries& series, int64_t past) {
+          for (const auto part : {&Usage::live, &Usage::reserved, &Usage::overestimate,
+                                  &Usage::rounding, &Usage::free}) {
+            sum.*part += series.sum.*part;
+            moment.*part += series.moment.*part + past * (series.sum.*part);
+          }
+        };
+        int64_t expected_live = 0;
+        for (int64_t j = 1; j <= n; ++j) {
+          expected_live += live + j * static_cast<int64_t>(held.size());
+        }
+        add(cache->ExtendAll(half), 0);
+        ASSERT_EQ(cache->EqualSteps(n - half), n - half);
+        for (int64_t j = half; j < n; ++j) {
+          const UsageSeries one = cache->ExtendAll(1);
+          ASSERT_EQ(one.sum, cache->usage());
+          ASSERT_EQ(one.moment, Usage{});
+          add(one, j);
+        }
+        for (auto& [other, h] : held) {
+          h.tokens += n;
+          live += n;
+        }
+        ASSERT_EQ(sum.live, expected_live);
+        ASSERT_EQ(sum.capacity(), n * cache->capacity_slots());
+        ASSERT_EQ(moment.capacity(), n * (n - 1) / 2 * cache->capacity_slots());
       } else if (random() % 5 != 0 && found->second.tokens < found->second.final_length) {
         const int64_t left = found->second.final_length - found->second.tokens;
         const int64_t n = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(left));
@@ -118,7 +157,17 @@ TEST_P(DesignConformanceTest, WhateverDoesNotNeverFitGetsIntoAnEmptyCache) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Designs, DesignConformanceTest, testing::ValuesIn(Designs()),
+std::vector<Design> DesignsThatHoldACache() {
+  std::vector<Design> designs;
+  for (const Design& design : Designs()) {
+    if (design.holds_cache) {
+      designs.push_back(design);
+    }
+  }
+  return designs;
+}
+
+INSTANTIATE_TEST_SUITE_P(Designs, DesignConformanceTest, testing::ValuesIn(DesignsThatHoldACache()),
                          [](const testing::TestParamInfo<Design>& design) {
                            std::string name(design.param.name);
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -13,11 +13,11 @@ class FixedExecutor final : public Executor {
  public:
   explicit FixedExecutor(int64_t step_ps) : step_ps_(step_ps) {}
 
-  int64_t Run(const StepBatch& batch, const KvCache& cache) override {
+  StepTimes Run(const StepBatch& batch, const KvCache& cache, int64_t /*equal_steps*/) override {
     if (observe) {
       observe(batch, cache);
     }
-    return step_ps_;
+    return {.first_ps = step_ps_};
   }
 
   std::function<void(const StepBatch&, const KvCache&)> observe;

@@ -28,7 +28,7 @@ Shown RunOf(const std::string& model, const std::string& design, const std::stri
   const std::unique_ptr<KvCache> cache = MakeCache(runs[0]);
   FixedExecutor executor(1'000'000'000);
   const EngineResult result =
-      RunEngine(runs[0].trace->trace, runs[0].spec.limits, *cache, executor, {});
+      RunEngine(*runs[0].trace->Open(), runs[0].spec.limits, *cache, executor, {});
   const UsageSums& sums = result.metrics.usage_per_step();
   const StepSums& waiting = result.metrics.while_waiting();
   const auto live = static_cast<double>(sums.live);

@@ -1,0 +1,104 @@
+#include "bench/executors/step_time_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/engine/int128.h"
+#include "workloads/error.h"
+
+namespace kvbench {
+
+namespace {
+
+/// amount / rate in whole picoseconds; a rate of 0 leaves the term out.
+int64_t Picoseconds(double amount, double rate) {
+  return rate > 0 ? static_cast<int64_t>(std::floor(amount / rate * 1e12 + 0.5)) : 0;
+}
+
+constexpr Int128 kLongestStepPs = Int128{100} * 24 * 3600 * 1'000'000'000'000;
+
+}  // namespace
+
+int64_t StepTimeModel::ReadExpertsPs(int64_t tokens) const {
+  if (experts_ps == 0) {
+    return 0;
+  }
+  double skipped = 1;  // expert_skipped to the power of tokens, by squaring
+  double power = expert_skipped;
+  for (int64_t rest = tokens; rest > 0; rest /= 2) {
+    skipped *= rest % 2 == 1 ? power : 1;
+    power *= power;
+  }
+  return static_cast<int64_t>(static_cast<double>(experts_ps) * (1 - skipped));
+}
+
+int64_t StepTimeModel::DensePs(int64_t tokens) const {
+  if (dense_table.empty()) {
+    return std::max(weights_ps + ReadExpertsPs(tokens), tokens * dense_token_ps);
+  }
+  const auto above = std::find_if(dense_table.begin(), dense_table.end(),
+                                  [&](const auto& point) { return point.first >= tokens; });
+  if (above == dense_table.begin()) {
+    return above->second;
+  }
+  if (above == dense_table.end()) {
+    // Beyond the last point a token costs what it costs there.
+    const auto& [rows, ps] = dense_table.back();
+    return ps / rows * tokens;
+  }
+  const auto& [low_rows, low_ps] = *(above - 1);
+  const auto& [high_rows, high_ps] = *above;
+  return low_ps + (high_ps - low_ps) * (tokens - low_rows) / (high_rows - low_rows);
+}
+
+StepTimes StepTimeModel::Times(const StepLoad& load, int64_t equal_steps) const {
+  const int64_t decode_token_ps = std::max(kv_read_token_ps, attention_pair_ps);
+  const Int128 first = Int128{DensePs(load.tokens())} +
+                       Int128{load.decode_context} * decode_token_ps +
+                       std::max(Int128{load.prefill_context} * kv_read_token_ps,
+                                Int128{load.prefill_pairs} * attention_pair_ps) +
+                       Int128{load.tokens()} * (kv_write_token_ps + all_reduce_token_ps) +
+                       Int128{load.sequences()} * sequence_ps + step_ps;
+  if (first > kLongestStepPs) {
+    throw Error("one step would take more than 100 days: check the hardware description");
+  }
+  StepTimes times;
+  times.first_ps = std::max<int64_t>(1, static_cast<int64_t>(first));
+  times.growth_ps = load.decodes * decode_token_ps;
+  times.steps = equal_steps;
+  return times;
+}
+
+StepTimeModel MakeStepTimeModel(const Calibration& c, const ModelShape& model,
+                                const DeviceShare& share, int64_t tensor_parallel, Dtype dtype) {
+  StepTimeModel m;
+  const auto devices = static_cast<double>(tensor_parallel);
+  const auto kv_bytes = static_cast<double>(share.kv_bytes_per_token);
+  m.weights_ps = Picoseconds(static_cast<double>(share.weight_bytes), c.weight_read_bytes_per_s);
+  if (model.weights.num_experts_per_tok > 0) {
+    m.experts_ps = Picoseconds(static_cast<double>(share.expert_bytes), c.weight_read_bytes_per_s);
+    m.weights_ps -= m.experts_ps;
+    m.expert_skipped = 1 - static_cast<double>(model.weights.num_experts_per_tok) /
+                               static_cast<double>(model.num_experts);
+  }
+  m.dense_token_ps = Picoseconds(share.flops_per_token, c.dense_flops_per_s);
+  m.kv_read_token_ps = Picoseconds(kv_bytes, c.kv_read_bytes_per_s);
+  m.kv_write_token_ps = Picoseconds(kv_bytes, c.kv_write_bytes_per_s);
+  const double pair_flops = 4.0 * static_cast<double>(model.num_hidden_layers) *
+                            static_cast<double>(model.num_attention_heads * model.head_dim) /
+                            devices;
+  m.attention_pair_ps = Picoseconds(pair_flops, c.attention_flops_per_s);
+  m.step_ps = Picoseconds(c.step_overhead_s + c.TensorParallelOverhead(tensor_parallel), 1.0);
+  m.sequence_ps = Picoseconds(c.sequence_overhead_s, 1.0);
+  if (tensor_parallel > 1 && c.link_bytes_per_s > 0) {
+    // A ring all-reduce moves 2 (n - 1) / n of the data over each link.
+    const double all_reduces = 2.0 * static_cast<double>(model.num_hidden_layers);
+    const double bytes = static_cast<double>(model.hidden_size * DtypeBytes(dtype));
+    m.all_reduce_token_ps =
+        Picoseconds(all_reduces * bytes * 2.0 * (devices - 1) / devices, c.link_bytes_per_s);
+    m.step_ps += Picoseconds(all_reduces * c.all_reduce_latency_s, 1.0);
+  }
+  return m;
+}
+
+}  // namespace kvbench
