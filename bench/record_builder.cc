@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/design_registry.h"
+#include "bench/model_info.h"
 #include "bench/scheduler_names.h"
 #include "results/binding.h"
 #include "results/label.h"
@@ -22,23 +23,6 @@ double AsDouble(Int128 value) { return static_cast<double>(value); }
 
 std::optional<double> Ratio(double numerator, double denominator) {
   return denominator > 0 ? std::optional(numerator / denominator) : std::nullopt;
-}
-
-ModelInfo DescribeModel(const FinishedRun& f) {
-  const ModelShape& m = f.run.model;
-  ModelInfo info;
-  info.name = m.name;
-  info.attention = AttentionName(m.attention);
-  info.num_hidden_layers = m.num_hidden_layers;
-  info.hidden_size = m.hidden_size;
-  info.num_attention_heads = m.num_attention_heads;
-  info.num_key_value_heads = m.num_key_value_heads;
-  info.head_dim = m.head_dim;
-  info.kv_cache_dtype = DtypeName(f.run.spec.kv_cache_dtype);
-  info.dtype = DtypeName(f.run.dtype);
-  info.kv_bytes_per_token = f.run.kv_bytes_per_token;
-  info.weight_bytes = f.cpu != nullptr ? f.cpu->weight_bytes() : f.run.weight_bytes;
-  return info;
 }
 
 DesignInfo DescribeDesign(const FinishedRun& f) {
@@ -260,7 +244,8 @@ RequestSamples DescribeRequests(const FinishedRun& f) {
 RunRecord BuildRecord(const FinishedRun& f) {
   RunRecord record;
   record.repetition = f.repetition;
-  record.model = DescribeModel(f);
+  record.model = DescribeModel(f.run.model, f.run.spec.kv_cache_dtype, f.run.dtype,
+                               f.cpu != nullptr ? f.cpu->weight_bytes() : f.run.weight_bytes);
   record.design = DescribeDesign(f);
   record.limits = DescribeLimits(f);
   const MetricsWindow& window = f.run.spec.window;

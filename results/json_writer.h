@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "results/record.h"
@@ -13,7 +14,10 @@ namespace kvbench {
 /// worked: the caller checks it.
 void WriteResults(const ResultsFile& file, std::ostream& out);
 
-/// The same as a string.
+/// The `model` object of a run, for other JSON that describes a model.
+nlohmann::ordered_json ModelJson(const ModelInfo& model);
+
+/// A results file as a string.
 std::string ResultsJson(const ResultsFile& file);
 
 }  // namespace kvbench

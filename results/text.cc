@@ -20,6 +20,22 @@ std::string WithCommas(std::string number) {
   return number;
 }
 
+struct Scaled {
+  double value;
+  const char* unit;
+};
+
+Scaled ScaleBytes(int64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (std::abs(value) >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return {value, kUnits[unit]};
+}
+
 }  // namespace
 
 std::string Thousands(int64_t value) { return WithCommas(fmt::format("{}", value)); }
@@ -32,15 +48,15 @@ std::string Thousands(const std::optional<double>& value, int decimals) {
 }
 
 std::string Bytes(int64_t bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  const bool whole = value == std::floor(value);
-  return Thousands(value, whole ? 0 : 1) + " " + kUnits[unit];
+  const Scaled scaled = ScaleBytes(bytes);
+  const bool whole = scaled.value == std::floor(scaled.value);
+  return Thousands(scaled.value, whole ? 0 : 1) + " " + scaled.unit;
+}
+
+std::string Bytes(int64_t bytes, int decimals) {
+  const Scaled scaled = ScaleBytes(bytes);
+  const bool plain = std::string_view(scaled.unit) == "B";
+  return Thousands(scaled.value, plain ? 0 : decimals) + " " + scaled.unit;
 }
 
 std::string PrintableAscii(std::string_view text) {

@@ -17,6 +17,9 @@ std::string Thousands(const std::optional<double>& value, int decimals);
 /// Bytes in the largest binary unit that leaves at least 1: "30.8 MiB", "12 GiB", "512 B".
 std::string Bytes(int64_t bytes);
 
+/// The same with so many decimals, whole numbers too: "2.00 GiB". Negative ones have their sign.
+std::string Bytes(int64_t bytes, int decimals);
+
 /// What a terminal can show and a column can count on: every byte outside printable ASCII becomes
 /// '?'.
 std::string PrintableAscii(std::string_view text);

@@ -25,6 +25,10 @@ TEST(Text, BytesInTheUnitThatFits) {
   EXPECT_EQ(Bytes(1536), "1.5 KiB");
   EXPECT_EQ(Bytes(32'243'712), "30.8 MiB");
   EXPECT_EQ(Bytes(int64_t{12} << 30), "12 GiB");
+  EXPECT_EQ(Bytes(-1536), "-1.5 KiB");
+  EXPECT_EQ(Bytes(int64_t{2} << 30, 2), "2.00 GiB");
+  EXPECT_EQ(Bytes(-1234, 2), "-1.21 KiB");
+  EXPECT_EQ(Bytes(512, 2), "512 B");
 }
 
 TEST(Text, PrintableAsciiKeepsAColumnAByte) {
