@@ -34,7 +34,8 @@ int64_t ActivationBytes(const MemoryPlanInput& input) {
   const double widest =
       tokens * std::max(3 * hidden, ffn) / static_cast<double>(input.tensor_parallel);
   const double elements = std::max(2 * (widest + tokens * hidden), 2 * tokens * vocabulary);
-  return CheckedBytes(elements * DtypeBytes(input.dtype), "activations");
+  // 8-bit weights compute in 16 bits.
+  return CheckedBytes(elements * std::max(2, DtypeBytes(input.dtype)), "activations");
 }
 
 int64_t RoundUp(int64_t tokens, int64_t block_size) {

@@ -58,12 +58,13 @@ struct MemoryPlan {
   int64_t short_by_bytes() const { return kv_bytes < 0 ? -kv_bytes : 0; }
 };
 
-/// The memory plan of the vLLM paper's artifact (memory of a GPU, paper section 6.1, table 1): per
-/// device, utilization x memory - weights - activations - workspace. Weights: what tensor
-/// parallelism divides and what every device holds whole (CountParameters). Activations, for B
-/// batched tokens, hidden size H and vocabulary V: max(2 x (max(3 B H, B x FFN) / TP + B H), 2 x B
-/// x V) elements; V is not divided. A negative rest is an answer, no error. Throws Error where the
-/// heads do not divide by `tensor_parallel` or a size is past 2^62 bytes.
+/// The memory plan of the vLLM paper's artifact (table 1 of the paper), per device:
+///   utilization x memory - weights - activations - workspace.
+/// Weights: what tensor parallelism divides and what every device holds whole (CountParameters).
+/// Activations, for B batched tokens, hidden size H and vocabulary V, which is not divided:
+///   max(2 x (max(3 B H, B x FFN) / TP + B H), 2 x B x V) elements of at least 2 bytes.
+/// A negative rest is an answer, no error. Throws Error where the heads do not divide by
+/// `tensor_parallel` or a size is past 2^62 bytes.
 MemoryPlan PlanMemory(const MemoryPlanInput& input);
 
 /// The model as one device's KV cache sees it: KV heads / tensor_parallel of them, one where there

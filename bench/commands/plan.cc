@@ -75,16 +75,23 @@ int64_t Integer(const char* flag, const std::string& text, int64_t least, int64_
   return value;
 }
 
-std::vector<int64_t> Integers(const char* flag, const std::string& text, int64_t least,
-                              int64_t most) {
+std::vector<std::string> SplitAtCommas(const std::string& text) {
   std::vector<std::string> words;
+  words.reserve(8);
   std::istringstream list(text);
   for (std::string word; std::getline(list, word, ',');) {
     words.push_back(word);
   }
+  return words;
+}
+
+std::vector<int64_t> Integers(const char* flag, const std::string& text, int64_t least,
+                              int64_t most) {
+  const std::vector<std::string> words = SplitAtCommas(text);
   const std::vector<std::string> values =
       Flag(flag, text, [&](const std::string&) { return ExpandValues(words); });
   std::vector<int64_t> numbers;
+  numbers.reserve(values.size());
   for (const std::string& value : values) {
     numbers.push_back(Integer(flag, value, least, most));
   }

@@ -193,6 +193,9 @@ TEST(MemoryPlanTest, ActivationsGrowWithTheStep) {
   MemoryPlanInput input = {.model = LoadModel("llama-2-7b"),
                            .hardware = LoadHardware("a100-sxm4-80gb")};
   EXPECT_EQ(PlanMemory(input).activation_bytes, 2LL * 2560 * 32'000 * 2) << "the logits";
+  input.dtype = Dtype::kFp8;
+  EXPECT_EQ(PlanMemory(input).activation_bytes, 2LL * 2560 * 32'000 * 2) << "8-bit weights alone";
+  input.dtype = Dtype::kFp16;
   input.model.vocab_size = 100;
   EXPECT_EQ(PlanMemory(input).activation_bytes, 2LL * 2560 * (3 * 4096 + 4096) * 2);
   input.tensor_parallel = 4;
