@@ -63,7 +63,7 @@ DesignCapacity CountRequests(const Design& design, const MemoryPlanInput& input,
 bool Holds(const MemoryPlanInput& input, const RequestKind& kind, int64_t batch) {
   const MemoryPlan plan = PlanMemory(input);
   return std::any_of(Designs().rbegin(), Designs().rend(), [&](const Design& design) {
-    return CountRequests(design, input, plan, kind, batch).requests >= batch;
+    return design.holds_cache && CountRequests(design, input, plan, kind, batch).requests >= batch;
   });
 }
 
@@ -136,7 +136,9 @@ std::vector<DesignCapacity> RequestsAtOnce(const MemoryPlanInput& input, const M
                                            const RequestKind& kind, int64_t limit) {
   std::vector<DesignCapacity> capacities;
   for (const Design& design : Designs()) {
-    capacities.push_back(CountRequests(design, input, plan, kind, limit));
+    if (design.holds_cache) {
+      capacities.push_back(CountRequests(design, input, plan, kind, limit));
+    }
   }
   return capacities;
 }

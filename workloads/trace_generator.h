@@ -17,8 +17,8 @@ struct GeneratorSpec {
   std::string arrivals = "poisson";  ///< see ArrivalSpec; not "file"
   double rate = 0.0;        ///< requests/s; infinity: all at once; not needed for all-at-once
   int64_t requests = 0;     ///< at least 1; with a duration at most that many
-  int64_t duration_ns = 0;  ///< requests that arrive before it, 0: `requests` of them
   int64_t seed = 0;         ///< at least 0
+  int64_t duration_ns = 0;  ///< requests that arrive before it, 0: `requests` of them
 };
 
 /// Draws the requests one by one: the same as MakeTrace gives.

@@ -14,22 +14,23 @@ TEST(Label, NamesAllAxesInAFixedOrder) {
             "model=twin-mha design=paged block-size=16 kv-cache-dtype=float16 dtype=float32 "
             "kv-memory=32243712B max-model-len=512 max-num-seqs=256 max-num-batched-tokens=2048 "
             "scheduler=continuous chunked-prefill=on preemption=recompute watermark=0.01 "
-            "max-concurrency=none executor=cpu hardware=none threads=2 dense=on "
-            "trace=quick/9f86d081884c rate=inf seed=1 window=all");
+            "max-concurrency=none executor=cpu hardware=none calibration=none "
+            "tensor-parallel-size=none threads=2 dense=on trace=quick/9f86d081884c rate=inf seed=1 "
+            "window=all");
 }
 
 TEST(Label, AModelledRunNamesItsHardware) {
   RunRecord run = ExampleRun("contiguous-max");
-  run.executor = {"modelled", "a100 40gb", std::nullopt, 1, true};
+  run.executor = {"modelled", "a100 40gb", std::nullopt, 1, true, "roofline", 1};
   run.limits.max_concurrency = 8;
   run.trace.request_rate = 0.1;
   run.trace.seed.reset();
   run.window.from_s = 300;
   run.window.to_s = 900;
   const std::string label = MakeLabel(run);
-  for (const char* part :
-       {"block-size=none", "executor=modelled", "hardware=a100_40gb", "threads=none",
-        "max-concurrency=8", "rate=0.1 ", "seed=none", "window=300..900s"}) {
+  for (const char* part : {"block-size=none", "executor=modelled", "hardware=a100_40gb",
+                           "calibration=roofline", "tensor-parallel-size=1", "threads=none",
+                           "max-concurrency=8", "rate=0.1 ", "seed=none", "window=300..900s"}) {
     EXPECT_NE(label.find(part), std::string::npos) << part << " is not in " << label;
   }
 }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/workloads/testing.h"
+#include "workloads/trace_digest.h"
 
 namespace kvbench {
 namespace {
@@ -50,6 +51,37 @@ TEST(MakeTraceTest, AShorterTraceIsTheBeginningOfALongerOne) {
   }
 }
 
+TEST(MakeTraceTest, DrawnOneByOneItIsTheSame) {
+  GeneratorSpec spec{"alpaca", "gamma:cv=2", 8, 500, 9};
+  const Trace trace = MakeTrace(spec);
+  ASSERT_EQ(trace.requests.size(), 500U);
+  GeneratedSource source(spec);
+  TraceDigester digester;
+  Request request;
+  for (const Request& expected : trace.requests) {
+    ASSERT_TRUE(source.Next(request));
+    ASSERT_EQ(request, expected);
+    digester.Add(request);
+  }
+  EXPECT_FALSE(source.Next(request));
+  EXPECT_EQ(digester.Finish(), TraceDigest(trace));
+  EXPECT_EQ(DescribeGenerated(spec).source, trace.source);
+}
+
+TEST(MakeTraceTest, ADurationTakesThoseThatArriveBeforeItsEnd) {
+  GeneratorSpec spec{"sharegpt", "poisson", 4, 100'000, 5};
+  const Trace all = MakeTrace({"sharegpt", "poisson", 4, 1000, 5});
+  spec.duration_ns = 60'000'000'000;
+  const Trace trace = MakeTrace(spec);
+  ASSERT_GT(trace.requests.size(), 150U);
+  EXPECT_LT(trace.requests.back().arrival_ns, spec.duration_ns);
+  EXPECT_GE(all.requests[trace.requests.size()].arrival_ns, spec.duration_ns);
+  EXPECT_EQ(trace.source,
+            "generated: lengths=sharegpt arrivals=poisson rate=4 duration=60s seed=5");
+  spec.arrivals = "all-at-once";
+  EXPECT_THAT(SentenceOf([&] { MakeTrace(spec); }), HasSubstr("--duration needs arrivals"));
+}
+
 TEST(MakeTraceTest, SaysWhereItCameFrom) {
   const Trace trace = MakeTrace({"sharegpt", "poisson", 2.5, 10, 5});
   EXPECT_EQ(trace.name, "sharegpt");
@@ -72,7 +104,7 @@ TEST(MakeTraceTest, SaysWhatIsWrong) {
               HasSubstr("--requests 0 is not a number from 1"));
   EXPECT_THAT(sentence({"sharegpt", "poisson", 4, 10, -1}), HasSubstr("--seed -1 is negative"));
   EXPECT_THAT(sentence({"sharegpt", "poisson", 0, 10, 0}), HasSubstr("--rate 0 is not positive"));
-  EXPECT_THAT(sentence({"sharegpt", "file", 4, 10, 0}), HasSubstr("no arrival times"));
+  EXPECT_THAT(sentence({"sharegpt", "file", 4, 10, 0}), HasSubstr("needs a trace file"));
   EXPECT_THAT(sentence({"nothing", "poisson", 4, 10, 0}), HasSubstr("no such lengths"));
 }
 
