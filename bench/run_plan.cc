@@ -119,7 +119,7 @@ void CheckMeasured(const RunSpec& spec) {
                 " is modelled only: add --executor modelled --hardware NAME, for example "
                 "a100-sxm4-40gb");
   };
-  if (!spec.hardware.empty()) {
+  if (!spec.hardware.empty() && spec.hardware != kThisCpu) {
     refuse("--hardware");
   }
   if (!spec.calibration.empty()) {
@@ -151,6 +151,20 @@ DeviceShare ShareOf(const ModelShape& model, Dtype dtype, Dtype kv_dtype, int64_
   return share;
 }
 
+/// Modelled on this machine's CPU: what the cpu executor would run, with step times that come
+/// later.
+void PlanOnThisCpu(PlannedRun& run) {
+  if (run.spec.tensor_parallel_size != 1 || !run.spec.calibration.empty()) {
+    throw Error(
+        "--hardware cpu is this machine as it measures itself: it takes neither "
+        "--tensor-parallel-size nor --calibration");
+  }
+  run.machine = ModelledMachine{};
+  run.machine->hardware.name = kThisCpu;
+  run.machine->calibration.name = "measured";
+  CpuExecutor::CheckKernels(run.model, run.spec.kv_cache_dtype);
+}
+
 void PlanModelled(PlannedRun& run) {
   const RunSpec& spec = run.spec;
   if (spec.hardware.empty()) {
@@ -158,7 +172,7 @@ void PlanModelled(PlannedRun& run) {
     for (const Hardware& hardware : BuiltInHardware()) {
       names += (names.empty() ? "" : ", ") + hardware.name;
     }
-    throw Error("a modelled run needs --hardware: one of " + names);
+    throw Error("a modelled run needs --hardware: cpu (this one), or one of " + names);
   }
   ModelledMachine machine;
   machine.hardware = LoadHardware(spec.hardware);
@@ -225,13 +239,18 @@ std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs) {
       models[spec.model] = LoadModel(spec.model);
     }
     run.model = models[spec.model];
-    run.dtype = spec.dtype.value_or(spec.modelled() ? Dtype::kFp16 : Dtype::kFp32);
     run.kv_memory = spec.kv_memory;
     run.kv_bytes_per_token = KvBytesPerToken(run.model, spec.kv_cache_dtype);
-    if (spec.modelled()) {
+    const bool this_cpu = spec.hardware == kThisCpu || !spec.modelled();
+    run.dtype = spec.dtype.value_or(this_cpu ? Dtype::kFp32 : Dtype::kFp16);
+    if (!this_cpu) {
       PlanModelled(run);
+    } else if (spec.modelled()) {
+      PlanOnThisCpu(run);
     } else {
       CheckMeasured(spec);
+    }
+    if (this_cpu) {
       run.kv_memory = run.kv_memory == 0 ? kDefaultKvMemory : run.kv_memory;
       run.slot_bytes = run.kv_bytes_per_token;
     }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/executors/cpu_executor.h"
@@ -35,7 +36,13 @@ struct ModelledMachine {
   Hardware hardware;
   Calibration calibration;
   StepTimeModel model;
+  std::string note;                  ///< for the record: where the figures come from
+  double read_roof_bytes_per_s = 0;  ///< measured, of this machine's CPU
 };
+
+/// The hardware name for the machine that the program runs on: its step times come from roofs that
+/// are measured in the same process.
+constexpr std::string_view kThisCpu = "cpu";
 
 /// A run with everything that it needs loaded.
 struct PlannedRun {

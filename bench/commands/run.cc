@@ -9,19 +9,18 @@
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <thread>
 
-#include "bench/engine/engine.h"
 #include "bench/environment.h"
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
+#include "bench/run_all.h"
 #include "bench/parallel.h"
-#include "bench/progress.h"
 #include "bench/run_once.h"
 #include "bench/run_plan.h"
 #include "bench/run_spec.h"
 #include "bench/units.h"
 #include "results/json_writer.h"
+#include "results/predictions.h"
 #include "results/record.h"
 #include "results/table.h"
 #include "workloads/error.h"
@@ -48,48 +47,8 @@ struct RunOptions {
   std::string suite;
   std::map<std::string, std::string, std::less<>> flags;  // by field name, as typed
   std::string out;
-  int64_t repetitions = 1;
-  bool detailed = false;
-  bool step_by_step = false;
-  int64_t jobs = 0;  ///< 0: as many as cores
+  RunAllOptions how;
 };
-
-std::string Title(const PlannedRun& run) {
-  const std::string block =
-      run.spec.design == "paged" ? fmt::format(" {}", run.spec.block_size) : std::string();
-  return fmt::format("{} {}{}", run.model.name, run.spec.design, block);
-}
-
-std::optional<RunRecord> RunShown(const PlannedRun& run, int64_t repetition,
-                                  const RunOptions& options, Progress& progress,
-                                  const InterruptGuard& interrupt) {
-  Progress::Run shown =
-      progress.Begin(Title(run), static_cast<int64_t>(run.trace->trace.requests.size()),
-                     run.trace->total_output_tokens);
-  std::optional<RunRecord> record = RunOnce(run, {.repetition = repetition,
-                                                  .repetitions = options.repetitions,
-                                                  .detailed = options.detailed,
-                                                  .step_by_step = options.step_by_step,
-                                                  .on_step = [&](const EngineProgress& step) {
-                                                    shown.OnStep(step);
-                                                    return !interrupt.interrupted();
-                                                  }});
-  if (record) {
-    shown.End();
-  }
-  return record;
-}
-
-/// Modelled runs go on side by side; a measured one has the machine for itself.
-int64_t ResolveJobs(const RunOptions& options, const std::vector<PlannedRun>& runs) {
-  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  const bool measured = std::any_of(runs.begin(), runs.end(),
-                                    [](const PlannedRun& run) { return !run.spec.modelled(); });
-  if (measured && options.jobs > 1) {
-    throw Error("--jobs is for modelled runs: measured ones would disturb each other");
-  }
-  return measured ? 1 : options.jobs > 0 ? options.jobs : cores;
-}
 
 AxisValues CollectAxes(const RunOptions& options, std::optional<Suite>& suite) {
   AxisValues axes;
@@ -122,7 +81,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
   if (!options.out.empty()) {
     CheckWritable(options.out);
   }
-  const std::vector<PlannedRun> runs = PlanRuns(ExpandRuns(axes));
+  std::vector<PlannedRun> runs = PlanRuns(ExpandRuns(axes));
   ResultsFile file;
   file.kvbench = DescribeProgram();
   file.environment = DescribeEnvironment();
@@ -133,20 +92,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
   }
   const auto begin = std::chrono::steady_clock::now();
   InterruptGuard interrupt;
-  Progress progress(static_cast<int64_t>(runs.size()) * options.repetitions);
-  // Repetitions are the outer loop, so that a slow spell of the machine does not hit one design
-  // alone.
-  const auto per_repetition = static_cast<int64_t>(runs.size());
-  std::vector<std::optional<RunRecord>> records(runs.size() *
-                                                static_cast<size_t>(options.repetitions));
-  ForEachParallel(static_cast<int64_t>(records.size()), ResolveJobs(options, runs),
-                  [&](int64_t index) {
-                    if (!interrupt.interrupted()) {
-                      records[static_cast<size_t>(index)] =
-                          RunShown(runs[static_cast<size_t>(index % per_repetition)],
-                                   index / per_repetition, options, progress, interrupt);
-                    }
-                  });
+  std::vector<std::optional<RunRecord>> records = RunAll(runs, options.how, interrupt);
   for (std::optional<RunRecord>& record : records) {
     if (record) {
       file.runs.push_back(std::move(*record));
@@ -159,12 +105,11 @@ int Run(const RunOptions& options, const std::string& command_line) {
   if (!options.out.empty()) {
     WriteFileAtomically(options.out, [&](std::ostream& out) { WriteResults(file, out); });
   }
-  fmt::print("{}", RenderTable(file));
+  fmt::print("{}{}", RenderTable(file), RenderPredictions(file));
   std::fflush(stdout);  // before what stderr says about it
   if (!file.run_info.complete) {
     fmt::print(stderr, "\nInterrupted: {} of {} runs are finished{}.\n", file.runs.size(),
-               static_cast<int64_t>(runs.size()) * options.repetitions,
-               options.out.empty() ? "" : " and kept, marked incomplete");
+               records.size(), options.out.empty() ? "" : " and kept, marked incomplete");
   }
   if (options.out.empty()) {
     fmt::print(stderr, "Nothing was saved: --out FILE keeps the results as JSON.\n");
@@ -202,22 +147,22 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
         ->type_name(std::string(field.value_name))
         ->group(std::string(field.group));
   }
-  command->add_option("--repetitions", options->repetitions, "measure everything so often [1]")
+  command->add_option("--repetitions", options->how.repetitions, "measure everything so often [1]")
       ->type_name("N")
       ->check(CLI::Range(1, 10'000))
       ->group("How it runs");
-  command->add_option("--jobs", options->jobs, "modelled runs at one time [all cores]")
+  command->add_option("--jobs", options->how.jobs, "modelled runs at one time [all cores]")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000))
       ->group("How it runs");
   command
-      ->add_flag("--step-by-step", options->step_by_step,
+      ->add_flag("--step-by-step", options->how.step_by_step,
                  "modelled: no equal steps at once; the same result, slower")
       ->group("How it runs");
   command->add_option("--out", options->out, "write the results there as JSON")
       ->type_name("FILE")
       ->group("Result");
-  command->add_flag("--detailed", options->detailed, "keep one value for each request")
+  command->add_flag("--detailed", options->how.detailed, "keep one value for each request")
       ->group("Result");
   command->callback(
       [options, command_line, &exit_code] { exit_code = Run(*options, command_line); });

@@ -15,6 +15,24 @@ int64_t Picoseconds(double amount, double rate) {
   return rate > 0 ? static_cast<int64_t>(std::floor(amount / rate * 1e12 + 0.5)) : 0;
 }
 
+int64_t ValueAt(const StepTimeModel::Curve& curve, int64_t tokens) {
+  if (curve.empty() || tokens == 0) {
+    return 0;
+  }
+  const auto above = std::find_if(curve.begin(), curve.end(),
+                                  [&](const auto& point) { return point.first >= tokens; });
+  if (above == curve.begin()) {
+    return above->second;
+  }
+  if (above == curve.end()) {
+    const auto& [last_tokens, last_ps] = curve.back();
+    return static_cast<int64_t>(Int128{last_ps} * tokens / last_tokens);
+  }
+  const auto& [low, low_ps] = *(above - 1);
+  const auto& [high, high_ps] = *above;
+  return low_ps + static_cast<int64_t>(Int128{high_ps - low_ps} * (tokens - low) / (high - low));
+}
+
 constexpr Int128 kLongestStepPs = Int128{100} * 24 * 3600 * 1'000'000'000'000;
 
 }  // namespace
@@ -32,33 +50,31 @@ int64_t StepTimeModel::ReadExpertsPs(int64_t tokens) const {
   return static_cast<int64_t>(static_cast<double>(experts_ps) * (1 - skipped));
 }
 
-int64_t StepTimeModel::DensePs(int64_t tokens) const {
-  if (dense_table.empty()) {
-    return std::max(weights_ps + ReadExpertsPs(tokens), tokens * dense_token_ps);
+int64_t StepTimeModel::DensePs(const StepLoad& load) const {
+  if (!dense_curve.empty()) {
+    return ValueAt(dense_curve, load.tokens()) + ValueAt(head_curve, load.generating);
   }
-  const auto above = std::find_if(dense_table.begin(), dense_table.end(),
-                                  [&](const auto& point) { return point.first >= tokens; });
-  if (above == dense_table.begin()) {
-    return above->second;
+  return std::max(weights_ps + ReadExpertsPs(load.tokens()), load.tokens() * dense_token_ps);
+}
+
+int64_t StepTimeModel::PrefillPs(const StepLoad& load) const {
+  if (load.prefills == 0) {
+    return 0;
   }
-  if (above == dense_table.end()) {
-    // Beyond the last point a token costs what it costs there.
-    const auto& [rows, ps] = dense_table.back();
-    return ps / rows * tokens;
+  if (!prefill_pair_curve.empty()) {
+    const int64_t tokens = load.prefill_tokens / load.prefills;
+    return static_cast<int64_t>(Int128{load.prefill_pairs} * ValueAt(prefill_pair_curve, tokens) /
+                                tokens);
   }
-  const auto& [low_rows, low_ps] = *(above - 1);
-  const auto& [high_rows, high_ps] = *above;
-  return low_ps + (high_ps - low_ps) * (tokens - low_rows) / (high_rows - low_rows);
+  return std::max(load.prefill_context * kv_read_token_ps, load.prefill_pairs * attention_pair_ps);
 }
 
 StepTimes StepTimeModel::Times(const StepLoad& load, int64_t equal_steps) const {
   const int64_t decode_token_ps = std::max(kv_read_token_ps, attention_pair_ps);
-  const Int128 first = Int128{DensePs(load.tokens())} +
-                       Int128{load.decode_context} * decode_token_ps +
-                       std::max(Int128{load.prefill_context} * kv_read_token_ps,
-                                Int128{load.prefill_pairs} * attention_pair_ps) +
-                       Int128{load.tokens()} * (kv_write_token_ps + all_reduce_token_ps) +
-                       Int128{load.sequences()} * sequence_ps + step_ps;
+  const Int128 first =
+      Int128{DensePs(load)} + PrefillPs(load) + Int128{load.decode_context} * decode_token_ps +
+      Int128{load.tokens()} * (kv_write_token_ps + all_reduce_token_ps) +
+      Int128{load.sequences()} * sequence_ps + Int128{load.decodes} * decode_ps + step_ps;
   if (first > kLongestStepPs) {
     throw Error("one step would take more than 100 days: check the hardware description");
   }

@@ -17,7 +17,7 @@ namespace kvbench {
 ///   decode      contexts * max(KV bytes a token / KV bandwidth, attention FLOPs / FLOP/s)
 ///   prefill     max(contexts * KV bytes a token / KV bandwidth, pairs * attention FLOPs / FLOP/s)
 ///   KV write    tokens * KV bytes a token / write bandwidth
-///   overheads   once a step, and for each sequence
+///   overheads   once a step, for each sequence, and for each that decodes
 ///   all-reduce  two a layer over [tokens, hidden] of every step, for tensor parallelism
 ///
 /// Of routed experts only those are read that some token of the step picks, evenly and
@@ -37,12 +37,18 @@ struct StepTimeModel {
   int64_t all_reduce_token_ps = 0;
   int64_t step_ps = 0;  ///< once a step
   int64_t sequence_ps = 0;
-  /// (tokens, ps) of the dense layers of a step, ascending; in between on a straight line. Empty:
-  /// the first line above.
-  std::vector<std::pair<int64_t, int64_t>> dense_table;
+  int64_t decode_ps = 0;  ///< for each sequence that decodes, besides its context
+
+  /// Points of a measured curve, (tokens, ps) ascending; in between on straight lines, beyond the
+  /// last in proportion. Where there are none, the lines above hold.
+  using Curve = std::vector<std::pair<int64_t, int64_t>>;
+  Curve dense_curve;         ///< by tokens of the step: all layers but attention
+  Curve head_curve;          ///< by tokens that generate: the LM head
+  Curve prefill_pair_curve;  ///< by tokens of a prompt or chunk: ps of one pair times the tokens
 
   int64_t ReadExpertsPs(int64_t tokens) const;
-  int64_t DensePs(int64_t tokens) const;
+  int64_t DensePs(const StepLoad& load) const;
+  int64_t PrefillPs(const StepLoad& load) const;
   /// The coming step and how it grows. Throws Error where it would take longer than 100 days.
   StepTimes Times(const StepLoad& load, int64_t equal_steps) const;
 };

@@ -1,0 +1,68 @@
+#include "bench/roof_keeper.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "bench/executors/cpu_time_model.h"
+#include "bench/run_once.h"
+#include "kernels/cpu/thread_pool.h"
+
+namespace kvbench {
+
+namespace {
+
+/// What the roofs depend on.
+std::string ModelKey(const PlannedRun& run) {
+  return fmt::format("{} {} {} {}", run.spec.model, DtypeName(run.spec.kv_cache_dtype),
+                     ResolveThreads(run.spec), run.spec.block_size);
+}
+
+/// What the predicted and the measured run have in common.
+std::string RunKey(const PlannedRun& run) {
+  const RunSpec& s = run.spec;
+  const EngineLimits& l = s.limits;
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", ModelKey(run),
+                     s.design, run.kv_memory, s.dense, l.max_model_len, l.max_num_seqs,
+                     l.max_num_batched_tokens, l.chunked_prefill, l.max_concurrency, s.trace,
+                     s.limit, s.columns, s.lengths, s.arrivals, s.rate, s.requests, s.duration_ps,
+                     s.seed);
+}
+
+}  // namespace
+
+const CpuRoofs& RoofKeeper::Measure(const PlannedRun& run) {
+  ThreadPool pool(static_cast<int>(ResolveThreads(run.spec)));
+  const CpuRoofOptions options{
+      .seconds = 1.5, .model_weights = true, .block_sizes = {0, run.spec.block_size}};
+  std::vector<CpuRoofs>& roofs = by_model_[ModelKey(run)];
+  roofs.push_back(MeasureCpuRoofs(run.model, run.spec.kv_cache_dtype, pool, options));
+  last_ = ModelKey(run);
+  return roofs.back();
+}
+
+void RoofKeeper::BeforeRun(const PlannedRun& run) {
+  by_run_[RunKey(run)].push_back(last_ == ModelKey(run) ? by_model_[last_].back() : Measure(run));
+  last_.clear();
+}
+
+void RoofKeeper::AfterRun(const PlannedRun& run) { by_run_[RunKey(run)].push_back(Measure(run)); }
+
+void RoofKeeper::Predict(PlannedRun& run) {
+  const auto own = by_run_.find(RunKey(run));
+  if (own == by_run_.end() && by_model_[ModelKey(run)].empty()) {
+    Measure(run);
+  }
+  const CpuRoofs roofs = Combine(own != by_run_.end() ? own->second : by_model_[ModelKey(run)]);
+  const int32_t block_size = MakeCache(run)->block_size();
+  run.machine->model =
+      MakeCpuTimeModel(roofs, run.model, run.spec.kv_cache_dtype, run.spec.dense, block_size);
+  run.machine->read_roof_bytes_per_s = roofs.read_bytes_per_s;
+  run.machine->note = fmt::format(
+      "step times from roofs measured in this process around the measured run: read {:.1f} GB/s "
+      "(spread {:.0f} %), dense {:.0f} GFLOP/s at 32 rows, {} threads",
+      roofs.read_bytes_per_s / 1e9, 100 * roofs.read_spread,
+      2 * 32 / SecondsAt(roofs.dense, 32) / 1e9, roofs.threads);
+}
+
+}  // namespace kvbench

@@ -1,0 +1,101 @@
+#include "bench/run_all.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include "bench/parallel.h"
+#include "bench/roof_keeper.h"
+#include "bench/run_once.h"
+#include "workloads/error.h"
+
+namespace kvbench {
+
+namespace {
+
+std::string Title(const PlannedRun& run) {
+  const std::string block =
+      run.spec.design == "paged" ? fmt::format(" {}", run.spec.block_size) : std::string();
+  return fmt::format("{} {}{}", run.model.name, run.spec.design, block);
+}
+
+std::optional<RunRecord> RunShown(const PlannedRun& run, int64_t repetition,
+                                  const RunAllOptions& options, Progress& progress,
+                                  const InterruptGuard& interrupt) {
+  Progress::Run shown =
+      progress.Begin(Title(run), static_cast<int64_t>(run.trace->trace.requests.size()),
+                     run.trace->total_output_tokens);
+  std::optional<RunRecord> record = RunOnce(run, {.repetition = repetition,
+                                                  .repetitions = options.repetitions,
+                                                  .detailed = options.detailed,
+                                                  .step_by_step = options.step_by_step,
+                                                  .on_step = [&](const EngineProgress& step) {
+                                                    shown.OnStep(step);
+                                                    return !interrupt.interrupted();
+                                                  }});
+  if (record) {
+    shown.End();
+  }
+  return record;
+}
+
+bool OnThisCpu(const PlannedRun& run) {
+  return run.spec.modelled() && run.spec.hardware == kThisCpu;
+}
+
+int64_t ResolveJobs(const RunAllOptions& options, bool any_modelled) {
+  if (!any_modelled && options.jobs > 1) {
+    throw Error("--jobs is for modelled runs: measured ones would disturb each other");
+  }
+  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  return options.jobs > 0 ? options.jobs : cores;
+}
+
+}  // namespace
+
+std::vector<std::optional<RunRecord>> RunAll(std::vector<PlannedRun>& runs,
+                                             const RunAllOptions& options,
+                                             const InterruptGuard& interrupt) {
+  const auto modelled = [](const PlannedRun& run) { return run.spec.modelled(); };
+  const int64_t jobs = ResolveJobs(options, std::any_of(runs.begin(), runs.end(), modelled));
+  const bool predicts = std::any_of(runs.begin(), runs.end(), &OnThisCpu);
+  std::vector<std::optional<RunRecord>> records(runs.size() *
+                                                static_cast<size_t>(options.repetitions));
+  Progress progress(static_cast<int64_t>(records.size()));
+  RoofKeeper roofs;
+  std::vector<size_t> side_by_side;
+  // Repetitions are the outer loop, so that a slow spell of the machine does not hit one design
+  // alone.
+  for (size_t i = 0; i < records.size(); ++i) {
+    const auto repetition = static_cast<int64_t>(i / runs.size());
+    const PlannedRun& run = runs[i % runs.size()];
+    if (run.spec.modelled()) {
+      side_by_side.push_back(i);
+    } else if (!interrupt.interrupted()) {
+      if (predicts) {
+        roofs.BeforeRun(run);
+      }
+      records[i] = RunShown(run, repetition, options, progress, interrupt);
+      if (predicts) {
+        roofs.AfterRun(run);
+      }
+    }
+  }
+  for (PlannedRun& run : runs) {
+    if (OnThisCpu(run) && !interrupt.interrupted()) {
+      roofs.Predict(run);
+    }
+  }
+  ForEachParallel(static_cast<int64_t>(side_by_side.size()), jobs, [&](int64_t index) {
+    const size_t i = side_by_side[static_cast<size_t>(index)];
+    if (!interrupt.interrupted()) {
+      records[i] = RunShown(runs[i % runs.size()], static_cast<int64_t>(i / runs.size()), options,
+                            progress, interrupt);
+    }
+  });
+  return records;
+}
+
+}  // namespace kvbench

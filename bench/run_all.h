@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "bench/interrupt.h"
+#include "bench/progress.h"
+#include "bench/run_plan.h"
+#include "results/record.h"
+
+namespace kvbench {
+
+struct RunAllOptions {
+  int64_t repetitions = 1;
+  bool detailed = false;
+  bool step_by_step = false;
+  int64_t jobs = 0;  ///< modelled runs at one time, 0: as many as cores
+};
+
+/// Runs everything, repetitions as the outer loop: measured runs one after the other, the machine
+/// to themselves, then modelled ones side by side. Where some are modelled on this machine's CPU,
+/// its roofs are measured before, between and after the measured ones. Entry repetition * runs +
+/// run; empty where it was interrupted. Throws Error for --jobs without modelled runs.
+std::vector<std::optional<RunRecord>> RunAll(std::vector<PlannedRun>& runs,
+                                             const RunAllOptions& options,
+                                             const InterruptGuard& interrupt);
+
+}  // namespace kvbench
