@@ -262,9 +262,7 @@ RunRecord BuildRecord(const FinishedRun& f) {
     record.executor.hardware = f.run.machine->hardware.name;
     record.executor.calibration = f.run.machine->calibration.name;
     record.executor.tensor_parallel_size = f.run.spec.tensor_parallel_size;
-    if (!f.run.machine->note.empty()) {
-      record.notes.push_back(f.run.machine->note);
-    }
+    record.executor.roofs = f.run.machine->roofs;
   }
   record.executor.repetitions = f.repetitions;
   record.executor.dense = f.run.spec.dense;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "bench/executors/cpu_time_model.h"
 #include "bench/run_once.h"
 #include "kernels/cpu/thread_pool.h"
@@ -57,12 +55,9 @@ void RoofKeeper::Predict(PlannedRun& run) {
   const int32_t block_size = MakeCache(run)->block_size();
   run.machine->model =
       MakeCpuTimeModel(roofs, run.model, run.spec.kv_cache_dtype, run.spec.dense, block_size);
-  run.machine->read_roof_bytes_per_s = roofs.read_bytes_per_s;
-  run.machine->note = fmt::format(
-      "step times from roofs measured in this process around the measured run: read {:.1f} GB/s "
-      "(spread {:.0f} %), dense {:.0f} GFLOP/s at 32 rows, {} threads",
-      roofs.read_bytes_per_s / 1e9, 100 * roofs.read_spread,
-      2 * 32 / SecondsAt(roofs.dense, 32) / 1e9, roofs.threads);
+  run.machine->roofs = {.read_bytes_per_s = roofs.read_bytes_per_s,
+                        .read_spread = roofs.read_spread,
+                        .dense_flops_per_s = 2 * 32 / SecondsAt(roofs.dense, 32)};
 }
 
 }  // namespace kvbench

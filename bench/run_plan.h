@@ -11,6 +11,7 @@
 #include "bench/executors/step_time_model.h"
 #include "bench/run_spec.h"
 #include "cache/kv_cache.h"
+#include "results/record.h"
 #include "workloads/calibration.h"
 #include "workloads/hardware.h"
 #include "workloads/model_shape.h"
@@ -36,8 +37,7 @@ struct ModelledMachine {
   Hardware hardware;
   Calibration calibration;
   StepTimeModel model;
-  std::string note;                  ///< for the record: where the figures come from
-  double read_roof_bytes_per_s = 0;  ///< measured, of this machine's CPU
+  std::optional<MeasuredRoofs> roofs;  ///< of this machine's CPU
 };
 
 /// The hardware name for the machine that the program runs on: its step times come from roofs that

@@ -126,6 +126,15 @@ Json ToJson(const Window& window) {
           {"excluded", std::move(excluded)}};
 }
 
+Json ToJson(const std::optional<MeasuredRoofs>& roofs) {
+  if (!roofs) {
+    return nullptr;
+  }
+  return {{"read_bytes_per_s", Number(roofs->read_bytes_per_s)},
+          {"read_spread", Number(roofs->read_spread)},
+          {"dense_flops_per_s", Number(roofs->dense_flops_per_s)}};
+}
+
 Json ToJson(const ExecutorInfo& executor) {
   return {{"kind", executor.kind},
           {"hardware", OrNull(executor.hardware)},
@@ -133,7 +142,8 @@ Json ToJson(const ExecutorInfo& executor) {
           {"repetitions", executor.repetitions},
           {"dense", executor.dense},
           {"calibration", OrNull(executor.calibration)},
-          {"tensor_parallel_size", OrNull(executor.tensor_parallel_size)}};
+          {"tensor_parallel_size", OrNull(executor.tensor_parallel_size)},
+          {"roofs", ToJson(executor.roofs)}};
 }
 
 Json ToJson(const TraceInfo& trace) {

@@ -104,6 +104,14 @@ struct Window {
   Excluded excluded;
 };
 
+/// What a run that is modelled on this machine's CPU rests on: measured around the run that it
+/// predicts.
+struct MeasuredRoofs {
+  double read_bytes_per_s = 0;
+  double read_spread = 0;        ///< (90th - 10th percentile) / median
+  double dense_flops_per_s = 0;  ///< dense layers at 32 rows
+};
+
 struct ExecutorInfo {
   std::string kind;  ///< "cpu" and "cuda" measure, "modelled" computes
   std::optional<std::string>
@@ -113,6 +121,7 @@ struct ExecutorInfo {
   bool dense = true;        ///< false: attention and cache work alone, no dense layers
   std::optional<std::string> calibration;       ///< modelled: what is reached of the peaks
   std::optional<int64_t> tensor_parallel_size;  ///< modelled: devices
+  std::optional<MeasuredRoofs> roofs;           ///< modelled on this machine's CPU
 };
 
 struct TraceInfo {

@@ -73,16 +73,26 @@ bool ComesWithTheDesign(const std::string& axis) {
   return axis == "preemption" || axis == "watermark";
 }
 
+/// Axes that say which machine an executor stands for: they tell rows apart only where one executor
+/// has several values.
+bool ComesWithTheExecutor(const std::string& axis) {
+  return axis == "calibration" || axis == "tensor-parallel-size" || axis == "threads";
+}
+
 /// Whether an axis has several values, among the rows of one name alone where the design brings it
-/// along.
+/// along, among those of one executor where that does.
 bool AxisVaries(const std::vector<TableRow>& rows, const std::vector<std::vector<Axis>>& axes,
                 size_t axis) {
   const bool within_design = ComesWithTheDesign(axes.front()[axis].name);
+  const bool within_executor = ComesWithTheExecutor(axes.front()[axis].name);
   std::map<std::string, std::string> first_value;
   for (size_t row = 0; row < rows.size(); ++row) {
     const std::string& value = axes[row][axis].value;
     const auto [known, is_new] =
-        first_value.try_emplace(within_design ? rows[row].name : "", value);
+        first_value.try_emplace(within_design     ? rows[row].name
+                                : within_executor ? rows[row].run().executor.kind
+                                                  : "",
+                                value);
     if (!is_new && known->second != value) {
       return true;
     }

@@ -106,13 +106,13 @@ TEST(Table, WhatComesWithTheDesignDoesNotSplitTheTable) {
 
 TEST(Table, MeasuredAndModelledAreToldApart) {
   RunRecord modelled = ExampleRun("paged");
-  modelled.executor = {"modelled", "a100-40gb", std::nullopt, 1, true, "roofline", 1};
+  modelled.executor = {"modelled", "a100-40gb", std::nullopt, 1, true, "roofline", 1, std::nullopt};
   modelled.verification.reset();
   modelled.phases.reset();
   EXPECT_THAT(TableOf({modelled}), HasSubstr("modelled, not measured, a100-40gb"));
   const std::string both = TableOf({ExampleRun("paged"), modelled});
   EXPECT_THAT(both, HasSubstr("with executor=cpu "));
-  EXPECT_THAT(both, HasSubstr("with executor=modelled hardware=a100-40gb "));
+  EXPECT_THAT(both, HasSubstr("with executor=modelled hardware=a100-40gb\n"));
 }
 
 TEST(Table, VerificationIsSaid) {
