@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace kvbench {
 namespace {
@@ -79,6 +81,36 @@ TEST(PagedCacheTest, MatchesTheNaiveModelUnderRandomOperations) {
         } else {
           ++refused_growth;
         }
+      } else if (random() % 20 == 0) {
+        // As many steps of a token for everyone as the naive cache has room for, and not one more.
+        const int64_t limit = static_cast<int64_t>(random() % 60);
+        std::vector<Usage> after;
+        while (static_cast<int64_t>(after.size()) < limit) {
+          int64_t needed = 0;
+          for (const auto& [held, n] : naive.tokens) {
+            needed += naive.BlocksFor(n + 1) - naive.BlocksFor(n);
+          }
+          if (needed > naive.FreeBlocks()) {
+            break;
+          }
+          for (auto& [held, n] : naive.tokens) {
+            ++n;
+            final_length[held] = std::max(final_length[held], n);
+          }
+          after.push_back(naive.usage());
+        }
+        const auto steps = static_cast<int64_t>(after.size());
+        ASSERT_EQ(cache.EqualSteps(limit), steps);
+        const UsageSeries series = cache.ExtendAll(steps);
+        UsageSeries expected;
+        for (int64_t j = 0; j < steps; ++j) {
+          for (const auto part : {&Usage::live, &Usage::rounding, &Usage::free}) {
+            expected.sum.*part += after[static_cast<size_t>(j)].*part;
+            expected.moment.*part += j * (after[static_cast<size_t>(j)].*part);
+          }
+        }
+        ASSERT_EQ(series.sum, expected.sum);
+        ASSERT_EQ(series.moment, expected.moment);
       } else if (random() % 8 == 0) {
         cache.Release(id);
         naive.tokens.erase(id);

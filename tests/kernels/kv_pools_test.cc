@@ -38,7 +38,8 @@ TEST(KvLayoutTest, ContiguousChunksTileThePoolWithoutOverlap) {
       std::set<int64_t> used;
       for (int64_t first = 0; first + chunk <= kSlots; first += chunk) {
         const auto place = PlaceContiguous(first, chunk, kHeads, kDim, stride);
-        EXPECT_EQ(place.head_stride, (chunk + (stride == HeadStride::kPadded ? chunk / 16 : 0)) * kDim);
+        EXPECT_EQ(place.head_stride,
+                  (chunk + (stride == HeadStride::kPadded ? chunk / 16 : 0)) * kDim);
         for (int64_t head = 0; head < kHeads; ++head) {
           for (int64_t token = 0; token < chunk; ++token) {
             const int64_t at = place.base + head * place.head_stride + token * kDim;
