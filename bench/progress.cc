@@ -67,6 +67,12 @@ void Progress::Run::OnStep(const EngineProgress& progress) {
   }
 }
 
+void Progress::Again(const std::string& title, const std::string& why) {
+  const std::scoped_lock lock(mutex_);
+  --ended_;
+  fmt::print(stderr, "{}: {}: once more\n", title, why);
+}
+
 void Progress::Draw(Run& run) {
   const EngineProgress& now = run.last_;
   std::string left;

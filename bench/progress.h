@@ -41,6 +41,9 @@ class Progress {
   /// they are not known beforehand.
   Run Begin(const std::string& title, int64_t requests, int64_t output_tokens);
 
+  /// The run that ended last does not count and is done again, because of that.
+  void Again(const std::string& title, const std::string& why);
+
  private:
   void Draw(Run& run);
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "bench/executors/cpu_time_model.h"
 #include "bench/run_once.h"
 #include "kernels/cpu/thread_pool.h"
@@ -40,11 +43,17 @@ const CpuRoofs& RoofKeeper::Measure(const PlannedRun& run) {
 }
 
 void RoofKeeper::BeforeRun(const PlannedRun& run) {
-  by_run_[RunKey(run)].push_back(last_ == ModelKey(run) ? by_model_[last_].back() : Measure(run));
+  by_run_[RunKey(run)] = {last_ == ModelKey(run) ? by_model_[last_].back() : Measure(run)};
   last_.clear();
 }
 
-void RoofKeeper::AfterRun(const PlannedRun& run) { by_run_[RunKey(run)].push_back(Measure(run)); }
+bool RoofKeeper::AfterRun(const PlannedRun& run) {
+  std::vector<CpuRoofs>& roofs = by_run_[RunKey(run)];
+  roofs.push_back(Measure(run));
+  const double before = SecondsAt(roofs.front().dense, 32);
+  const double after = SecondsAt(roofs.back().dense, 32);
+  return std::abs(before - after) <= kSteady * std::min(before, after);
+}
 
 void RoofKeeper::Predict(PlannedRun& run) {
   const auto own = by_run_.find(RunKey(run));

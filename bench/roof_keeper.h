@@ -14,10 +14,15 @@ namespace kvbench {
 /// runs that are to predict them: before the first run of a model, and after each of its runs.
 class RoofKeeper {
  public:
+  /// Roofs before and after a run that differ by more than this share say that the machine changed
+  /// its speed in between.
+  static constexpr double kSteady = 0.1;
+
   /// Before a measured run: measures where the model has no roofs from right before.
   void BeforeRun(const PlannedRun& run);
-  /// After it; what was measured before and after is the run's own.
-  void AfterRun(const PlannedRun& run);
+  /// After it; what was measured before and after is the run's own. False: the machine was not
+  /// steady, and the run should be measured again.
+  bool AfterRun(const PlannedRun& run);
 
   /// Gives a run that is modelled on this CPU its step times: by the roofs around the measured run
   /// that is like it in all but the executor, otherwise by all of its model, measured now where

@@ -41,6 +41,29 @@ std::optional<RunRecord> RunShown(const PlannedRun& run, int64_t repetition,
   return record;
 }
 
+/// A run that is to be predicted, measured again where the machine changed its speed meanwhile.
+std::optional<RunRecord> RunBetweenRoofs(const PlannedRun& run, int64_t repetition,
+                                         const RunAllOptions& options, Progress& progress,
+                                         const InterruptGuard& interrupt, RoofKeeper& roofs) {
+  constexpr int kMostTries = 4;
+  std::optional<RunRecord> record;
+  for (int tries = 1;; ++tries) {
+    roofs.BeforeRun(run);
+    record = RunShown(run, repetition, options, progress, interrupt);
+    if (!record || roofs.AfterRun(run)) {
+      return record;
+    }
+    if (tries == kMostTries) {
+      record->notes.push_back(fmt::format(
+          "the roofs before and after it differ by more than {:.0f} % in each of {} tries: the "
+          "machine changes its speed, and a prediction says little",
+          100 * RoofKeeper::kSteady, kMostTries));
+      return record;
+    }
+    progress.Again(Title(run), "the machine changed its speed meanwhile");
+  }
+}
+
 bool OnThisCpu(const PlannedRun& run) {
   return run.spec.modelled() && run.spec.hardware == kThisCpu;
 }
@@ -74,13 +97,8 @@ std::vector<std::optional<RunRecord>> RunAll(std::vector<PlannedRun>& runs,
     if (run.spec.modelled()) {
       side_by_side.push_back(i);
     } else if (!interrupt.interrupted()) {
-      if (predicts) {
-        roofs.BeforeRun(run);
-      }
-      records[i] = RunShown(run, repetition, options, progress, interrupt);
-      if (predicts) {
-        roofs.AfterRun(run);
-      }
+      records[i] = predicts ? RunBetweenRoofs(run, repetition, options, progress, interrupt, roofs)
+                            : RunShown(run, repetition, options, progress, interrupt);
     }
   }
   for (PlannedRun& run : runs) {

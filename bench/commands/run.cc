@@ -95,6 +95,9 @@ int Run(const RunOptions& options, const std::string& command_line) {
   std::vector<std::optional<RunRecord>> records = RunAll(runs, options.how, interrupt);
   for (std::optional<RunRecord>& record : records) {
     if (record) {
+      if (record->executor.roofs) {
+        file.environment.read_roof_bytes_per_s = record->executor.roofs->read_bytes_per_s;
+      }
       file.runs.push_back(std::move(*record));
     } else {
       file.run_info.complete = false;
