@@ -154,7 +154,8 @@ const std::vector<RunField>& RunFields() {
       {"columns", "SPEC", kRequests, "of any other CSV: arrival=NAME:unit,prompt=NAME,output=NAME",
        [](RunSpec& s, const std::string& v) { s.columns = v; }, false},
       {"lengths", "SPEC", kRequests,
-       "sharegpt, alpaca, azure-conv, azure-code, arxiv, fixed:prompt=128:output=64, uniform:..., "
+       "sharegpt, sharegpt-pairs, alpaca, azure-conv, azure-code, arxiv, "
+       "fixed:prompt=128:output=64, uniform:..., "
        "lognormal:...; each with :scale=0.25, :cap=N",
        [](RunSpec& s, const std::string& v) { s.lengths = v; }},
       {"arrivals", "SPEC", kRequests,

@@ -114,11 +114,14 @@ double RoundHalfUp(double x) { return std::floor(x + 0.5); }
 
 struct LengthDistribution::Impl {
   std::unique_ptr<const LengthSource> prompt, output;
+  /// Instead of `output`: (prompts up to so many tokens, their outputs), ascending.
+  std::vector<std::pair<double, TableLength>> output_by_prompt;
   double scale = 1.0;
   int64_t cap = 0;  ///< at full scale, 0: none
   int64_t scaled_cap = 0;
   bool redraw = false;
 
+  double DrawOutput(double prompt_length, RandomStream& random) const;
   /// Both lengths at full scale, with the cap kept to.
   std::pair<double, double> DrawCapped(RandomStream& random) const;
 };
@@ -150,8 +153,16 @@ LengthDistribution::LengthDistribution(std::string_view spec_text) : spec_(spec_
     const auto percentiles = table->at("percentiles").get<std::vector<double>>();
     impl->prompt =
         std::make_unique<TableLength>(percentiles, table->at("prompt").get<std::vector<double>>());
-    impl->output =
-        std::make_unique<TableLength>(percentiles, table->at("output").get<std::vector<double>>());
+    if (table->contains("output_by_prompt")) {
+      for (const auto& part : table->at("output_by_prompt")) {
+        impl->output_by_prompt.emplace_back(
+            part.at("up_to").get<double>(),
+            TableLength(percentiles, part.at("output").get<std::vector<double>>()));
+      }
+    } else {
+      impl->output = std::make_unique<TableLength>(percentiles,
+                                                   table->at("output").get<std::vector<double>>());
+    }
     own_cap = table->at("cap").get<int64_t>();
     own_over = table->at("over").get<std::string>();
   }
@@ -173,8 +184,9 @@ LengthDistribution::LengthDistribution(std::string_view spec_text) : spec_(spec_
                       "and one of output",
                       impl->scaled_cap));
     }
+    const double shortest_output = impl->output ? impl->output->shortest() : 1.0;
     if (impl->redraw &&
-        impl->prompt->shortest() + impl->output->shortest() > static_cast<double>(impl->cap)) {
+        impl->prompt->shortest() + shortest_output > static_cast<double>(impl->cap)) {
       spec.Fail("even the shortest request passes the cap; raise it or use over=clip");
     }
   }
@@ -185,6 +197,15 @@ LengthDistribution::~LengthDistribution() = default;
 LengthDistribution::LengthDistribution(LengthDistribution&&) noexcept = default;
 LengthDistribution& LengthDistribution::operator=(LengthDistribution&&) noexcept = default;
 
+double LengthDistribution::Impl::DrawOutput(double prompt_length, RandomStream& random) const {
+  if (output) {
+    return output->Draw(random);
+  }
+  const auto part = std::find_if(output_by_prompt.begin(), output_by_prompt.end() - 1,
+                                 [&](const auto& p) { return prompt_length <= p.first; });
+  return part->second.Draw(random);
+}
+
 std::pair<double, double> LengthDistribution::Impl::DrawCapped(RandomStream& random) const {
   constexpr int kMostDraws = 100'000;
   const auto most = static_cast<double>(cap);
@@ -192,7 +213,7 @@ std::pair<double, double> LengthDistribution::Impl::DrawCapped(RandomStream& ran
   double o = 0;
   for (int draw = 0; draw < kMostDraws; ++draw) {
     p = std::max(1.0, prompt->Draw(random));
-    o = std::max(1.0, output->Draw(random));
+    o = std::max(1.0, DrawOutput(p, random));
     if (cap == 0 || p + o <= most) {
       return {p, o};
     }

@@ -20,7 +20,7 @@ struct LengthPair {
 ///   fixed:prompt=128:output=64
 ///   uniform:prompt=16-512:output=1-256            whole numbers, both ends included
 ///   lognormal:prompt_mean=161:prompt_sd=300:output_mean=338:output_sd=284
-///   sharegpt | alpaca | azure-conv | azure-code | arxiv     quantile tables of
+///   sharegpt | sharegpt-pairs | alpaca | azure-conv | azure-code | arxiv     quantile tables of
 ///   workloads/data/lengths.json
 /// each with optional
 ///   :scale=0.25   lengths times 0.25
@@ -28,9 +28,9 @@ struct LengthPair {
 ///   their own :over=clip    what happens past the cap: the output is cut to cap - prompt (the
 ///   prompt to cap - 1 first), or :over=redraw  both lengths are drawn again (this lowers the
 ///   means)
-/// Prompt and output are independent. A table is interpolated linearly between its points. The
-/// order is: draw, cap at full scale, scale, round half up, at least 1, sum at most floor(cap *
-/// scale).
+/// Prompt and output are independent, except in sharegpt-pairs. A table is interpolated linearly
+/// between its points. The order is: draw, cap at full scale, scale, round half up, at least 1, sum
+/// at most floor(cap * scale).
 class LengthDistribution {
  public:
   /// Throws Error naming what is wrong with the spec and what it may be.

@@ -170,15 +170,26 @@ TEST(LengthsTest, SaysWhatIsWrong) {
 
 TEST(LengthTablesTest, AreSound) {
   const auto tables = nlohmann::json::parse(EmbeddedData("data/lengths.json")).at("tables");
-  EXPECT_THAT(LengthTableNames(),
-              testing::ElementsAre("sharegpt", "alpaca", "azure-conv", "azure-code", "arxiv"));
+  EXPECT_THAT(LengthTableNames(), testing::ElementsAre("sharegpt", "sharegpt-pairs", "alpaca",
+                                                       "azure-conv", "azure-code", "arxiv"));
   for (const auto& table : tables) {
     const auto percentiles = table.at("percentiles").get<std::vector<double>>();
     EXPECT_EQ(percentiles.front(), 0.0);
     EXPECT_EQ(percentiles.back(), 100.0);
     EXPECT_TRUE(std::is_sorted(percentiles.begin(), percentiles.end(), std::less_equal<>()));
-    for (const char* side : {"prompt", "output"}) {
-      const auto lengths = table.at(side).get<std::vector<double>>();
+    std::vector<nlohmann::json> sides = {table.at("prompt")};
+    if (table.contains("output_by_prompt")) {
+      double up_to = 0;
+      for (const auto& part : table.at("output_by_prompt")) {
+        EXPECT_LT(up_to, part.at("up_to").get<double>());
+        up_to = part.at("up_to").get<double>();
+        sides.push_back(part.at("output"));
+      }
+    } else {
+      sides.push_back(table.at("output"));
+    }
+    for (const nlohmann::json& side : sides) {
+      const auto lengths = side.get<std::vector<double>>();
       EXPECT_EQ(lengths.size(), percentiles.size()) << table.at("name");
       EXPECT_TRUE(std::is_sorted(lengths.begin(), lengths.end()));
       EXPECT_GE(lengths.front(), 1.0);
@@ -211,6 +222,35 @@ TEST(LengthTablesTest, AreThePublishedQuantiles) {
           << ours << " " << side;
     }
   }
+}
+
+TEST(LengthsTest, ShareGptPairsKeepHowTheOutputDependsOnThePrompt) {
+  // Of the 79,731 pairs: means 161.3 and 338.0, and the mean context over all steps, in which every
+  // request counts as often as it has output tokens, 459.7. Independent draws give 440.
+  const auto mean_context = [](const char* spec, double& prompt, double& output) {
+    const LengthDistribution lengths(spec);
+    RandomStream random(11, "lengths");
+    double contexts = 0;
+    double outputs = 0;
+    double prompts = 0;
+    constexpr int kDraws = 300'000;
+    for (int i = 0; i < kDraws; ++i) {
+      const LengthPair pair = lengths.Draw(random);
+      const auto o = static_cast<double>(pair.output);
+      contexts += o * (static_cast<double>(pair.prompt) + o / 2);
+      outputs += o;
+      prompts += static_cast<double>(pair.prompt);
+    }
+    prompt = prompts / kDraws;
+    output = outputs / kDraws;
+    return contexts / outputs;
+  };
+  double prompt = 0;
+  double output = 0;
+  EXPECT_NEAR(mean_context("sharegpt-pairs", prompt, output), 459.7, 4);
+  EXPECT_NEAR(prompt, 161.3, 3);
+  EXPECT_NEAR(output, 338.0, 3);
+  EXPECT_NEAR(mean_context("sharegpt", prompt, output), 442, 4);
 }
 
 }  // namespace
