@@ -163,6 +163,22 @@ std::string RejectedText(const TableRow& row) {
   return text + ".";
 }
 
+/// Requests came faster than they left, so that the latencies say how long the trace was.
+std::string QueueText(const TableRow& row) {
+  constexpr double kKeepsUp = 0.95;
+  constexpr double kFewSteps = 0.1;  // in which nobody waited
+  const RunRecord& run = row.run();
+  const double rate = run.trace.request_rate.value_or(0);
+  if (!std::isfinite(rate) || rate <= 0 || !run.request_throughput ||
+      *run.request_throughput >= kKeepsUp * rate || run.bound_by.nothing.value_or(1) > kFewSteps) {
+    return "";
+  }
+  return fmt::format(
+      "served {:.3g} of {:.3g} requests/s; the queue grew as long as they came "
+      "({} waiting on average), and latencies with it.",
+      *run.request_throughput, rate, Thousands(run.mean_waiting_requests, 0));
+}
+
 std::string FailedText(const TableRow& row) {
   const RunRecord& run = row.run();
   return run.failed == 0 ? ""
@@ -242,6 +258,7 @@ std::vector<std::string> GroupNotes(const TableGroup& group) {
   AddGain(group, notes);
   AddMemory(group, notes);
   AddVerification(group, notes);
+  AddPerRows(group, QueueText, notes);
   AddPerRows(group, RejectedText, notes);
   AddPerRows(group, FailedText, notes);
   AddPerRows(group, ExcludedText, notes);

@@ -13,6 +13,7 @@ inline benchmark::Counter PerSecond(double amount,
 /// Registration, one function a file; flags are read after it.
 void RegisterAttention();
 void RegisterDense();
+void RegisterEngine();
 void RegisterKv();
 
 }  // namespace kvbench::micro

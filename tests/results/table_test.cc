@@ -115,6 +115,20 @@ TEST(Table, MeasuredAndModelledAreToldApart) {
   EXPECT_THAT(both, HasSubstr("with executor=modelled hardware=a100-40gb\n"));
 }
 
+TEST(Table, AQueueThatGrowsIsSaid) {
+  RunRecord run = ExampleRun("contiguous-max");
+  run.trace.request_rate = 2;
+  run.request_throughput = 0.76;
+  run.mean_waiting_requests = 1234.6;
+  run.bound_by = {.memory = 0.95, .sequences = 0, .tokens = 0, .nothing = 0.05};
+  EXPECT_THAT(TableOf({run}), HasSubstr("served 0.76 of 2 requests/s; the queue grew"));
+  run.request_throughput = 1.95;
+  EXPECT_THAT(TableOf({run}), Not(HasSubstr("the queue grew")));
+  run.request_throughput = 0.76;
+  run.bound_by.nothing = 0.5;  // few requests, and their last ones took their time
+  EXPECT_THAT(TableOf({run}), Not(HasSubstr("the queue grew")));
+}
+
 TEST(Table, VerificationIsSaid) {
   RunRecord run = ExampleRun("paged");
   EXPECT_THAT(TableOf({run}), HasSubstr("Verified against the reference kernel: 64 or more"));
