@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "bench/engine/engine.h"
 
@@ -18,6 +19,8 @@ class Progress {
   /// One run that goes on.
   class Run {
    public:
+    /// What it is called from now on.
+    void Rename(std::string title) { title_ = std::move(title); }
     void OnStep(const EngineProgress& progress);
     void End();
 

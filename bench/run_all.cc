@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "bench/find_rate.h"
 #include "bench/parallel.h"
 #include "bench/roof_keeper.h"
 #include "bench/run_once.h"
@@ -27,14 +29,25 @@ std::optional<RunRecord> RunShown(const PlannedRun& run, int64_t repetition,
   Progress::Run shown =
       progress.Begin(Title(run), static_cast<int64_t>(run.trace->trace.requests.size()),
                      run.trace->total_output_tokens);
-  std::optional<RunRecord> record = RunOnce(run, {.repetition = repetition,
-                                                  .repetitions = options.repetitions,
-                                                  .detailed = options.detailed,
-                                                  .step_by_step = options.step_by_step,
-                                                  .on_step = [&](const EngineProgress& step) {
-                                                    shown.OnStep(step);
-                                                    return !interrupt.interrupted();
-                                                  }});
+  const RunOnceOptions once = {.repetition = repetition,
+                               .repetitions = options.repetitions,
+                               .detailed = options.detailed,
+                               .step_by_step = options.step_by_step,
+                               .on_step = [&](const EngineProgress& step) {
+                                 shown.OnStep(step);
+                                 return !interrupt.interrupted();
+                               }};
+  std::optional<RunRecord> record;
+  if (run.spec.find_rate.kind == RateGoal::Kind::kNone) {
+    record = RunOnce(run, once);
+  } else if (std::optional<FoundRate> found = FindRate(run, once, [&](double rate) {
+               shown.Rename(fmt::format("{} at {}/s", Title(run), rate));
+             })) {
+    shown.Rename(found->found() ? fmt::format("{} at {}/s, found in {} runs", Title(run),
+                                              *found->bounds.holds, found->bounds.runs)
+                                : fmt::format("{}, no rate found", Title(run)));
+    record = std::move(found->record);
+  }
   if (record) {
     shown.End();
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -136,6 +137,33 @@ void CheckMeasured(const RunSpec& spec) {
   }
 }
 
+/// A rate search needs a rate that it can vary; gives it one to start at. Throws Error.
+void PrepareRateSearch(RunSpec& spec) {
+  if (!spec.modelled()) {
+    throw Error(
+        "--find-rate is modelled only, since it takes a dozen runs: add --executor modelled "
+        "--hardware NAME, for example a100-sxm4-40gb");
+  }
+  if (spec.find_rate.kind == RateGoal::Kind::kSlo && !spec.slo.any()) {
+    throw Error("--find-rate slo needs goals: add --slo, for example ttft=500ms,tpot=50ms");
+  }
+  if (spec.limits.max_concurrency > 0) {
+    throw Error("--find-rate and --max-concurrency exclude each other: a closed loop has no rate");
+  }
+  if (std::isinf(spec.rate)) {
+    throw Error("--find-rate starts at --rate, which must be finite, for example 1");
+  }
+  const bool own_arrivals = spec.arrivals.empty() && !spec.trace.empty();
+  const ArrivalSpec::Kind kind =
+      spec.arrivals.empty() ? ArrivalSpec::Kind::kPoisson : ParseArrivals(spec.arrivals).kind;
+  if (own_arrivals || kind == ArrivalSpec::Kind::kFile || kind == ArrivalSpec::Kind::kAllAtOnce) {
+    throw Error(
+        "--find-rate needs arrivals whose rate can vary: add --arrivals poisson, gamma:cv=2 or "
+        "constant");
+  }
+  spec.rate = spec.rate > 0 ? spec.rate : 1;
+}
+
 DeviceShare ShareOf(const ModelShape& model, Dtype dtype, Dtype kv_dtype, int64_t devices) {
   const ModelParameters parameters = CountParameters(model);
   const int64_t picked = model.weights.num_experts_per_tok;
@@ -220,6 +248,13 @@ std::unique_ptr<KvCache> MakeCache(const PlannedRun& run) {
              .max_model_len = run.spec.limits.max_model_len});
 }
 
+PlannedRun WithRate(const PlannedRun& run, double rate) {
+  PlannedRun other = run;
+  other.spec.rate = rate;
+  other.trace = std::make_shared<LoadedTrace>(BuildTrace(other.spec));
+  return other;
+}
+
 CpuExecutorConfig ExecutorConfig(const PlannedRun& run) {
   return {.model = run.model,
           .kv_cache_dtype = run.spec.kv_cache_dtype,
@@ -235,6 +270,9 @@ std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs) {
   for (const RunSpec& spec : specs) {
     PlannedRun run;
     run.spec = spec;
+    if (spec.find_rate.kind != RateGoal::Kind::kNone) {
+      PrepareRateSearch(run.spec);
+    }
     if (!models.contains(spec.model)) {
       models[spec.model] = LoadModel(spec.model);
     }
@@ -254,7 +292,7 @@ std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs) {
       run.kv_memory = run.kv_memory == 0 ? kDefaultKvMemory : run.kv_memory;
       run.slot_bytes = run.kv_bytes_per_token;
     }
-    run.trace = traces.Load(spec);
+    run.trace = traces.Load(run.spec);
     run.slots = run.kv_memory / run.slot_bytes;
     if (run.slots > int64_t{1} << 31) {
       throw Error(

@@ -63,6 +63,10 @@ struct PlannedRun {
 /// of its trace can ever fit, and (kMachine) for what the machine cannot hold.
 std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs);
 
+/// The same run with its requests arriving at another rate (requests/s, infinity: all at once).
+/// Throws Error where its arrivals have no rate.
+PlannedRun WithRate(const PlannedRun& run, double rate);
+
 /// A fresh cache for a run.
 std::unique_ptr<KvCache> MakeCache(const PlannedRun& run);
 

@@ -93,6 +93,39 @@ void SetRate(RunSpec& spec, const std::string& text) {
   }
 }
 
+void SetFindRate(RunSpec& spec, const std::string& text) {
+  constexpr std::string_view kLatency = "normalized_latency=";
+  constexpr std::string_view kShare = "slo=";
+  spec.find_rate = {};
+  if (text.starts_with(kLatency)) {
+    const int64_t ps = ParsePicoseconds(text.substr(kLatency.size()));
+    if (ps == 0) {
+      throw Error("no request takes 0 s a token: give normalized_latency=0.5s");
+    }
+    spec.find_rate.kind = RateGoal::Kind::kNormalizedLatency;
+    spec.find_rate.s_per_token = static_cast<double>(ps) / 1e12;
+  } else if (text == "slo" || text.starts_with(kShare)) {
+    spec.find_rate.kind = RateGoal::Kind::kSlo;
+    if (text != "slo") {
+      spec.find_rate.share = ParseNumber(text.substr(kShare.size()));
+    }
+    if (spec.find_rate.share <= 0 || spec.find_rate.share > 1) {
+      throw Error(fmt::format("'{}' is not a share of the requests: above 0, at most 1", text));
+    }
+  } else {
+    throw Error(fmt::format(
+        "'{}' is not a goal of a rate search: write normalized_latency=0.5s, slo or slo=0.99",
+        text));
+  }
+}
+
+void SetRateTolerance(RunSpec& spec, const std::string& text) {
+  spec.rate_tolerance = ParseNumber(text);
+  if (spec.rate_tolerance < 1e-4 || spec.rate_tolerance > 0.5) {
+    throw Error(fmt::format("'{}' is not a relative tolerance from 0.0001 to 0.5", text));
+  }
+}
+
 void SetWindow(RunSpec& spec, const std::string& text) {
   const size_t dots = text.find("..");
   if (dots == std::string::npos) {
@@ -183,6 +216,12 @@ const std::vector<RunField>& RunFields() {
        "take means and percentiles inside it only, for example 10s..60s", &SetWindow},
       {"slo", "GOALS", kHow, "count goodput: requests within ttft=500ms,tpot=50ms,e2el=10s",
        &SetSlo, false},
+      {"find-rate", "GOAL", kHow,
+       "modelled only: search the highest --rate that holds normalized_latency=0.5s, or (slo) at "
+       "which 99 % of the requests, or slo=SHARE of them, meet every --slo goal",
+       &SetFindRate},
+      {"rate-tolerance", "SHARE", kHow, "how near to it the search comes, relative [0.01]",
+       &SetRateTolerance},
   };
   return kFields;
 }

@@ -16,6 +16,20 @@ namespace kvbench {
 /// Share of a device's memory that a memory plan may use, as in the vLLM paper's experiments.
 constexpr double kDefaultUtilization = 0.95;
 
+/// What a rate search asks of a run. The highest request rate at which the run holds it is sought.
+struct RateGoal {
+  enum class Kind {
+    kNone,               ///< no search: the run has the rate that it was given
+    kNormalizedLatency,  ///< mean over requests of end-to-end latency / output tokens: at most
+                         ///< s_per_token (the key metric of the vLLM paper)
+    kSlo,                ///< at least `share` of the requests meet every goal of the run's Slo;
+                         ///< rejected ones do not
+  };
+  Kind kind = Kind::kNone;
+  double s_per_token = 0;
+  double share = 0.99;
+};
+
 /// One run: trace x design x model x dtypes x executor x limits. Flags, suite keys and the record
 /// all come from here: to add a parameter, add a member and its line in RunFields().
 struct RunSpec {
@@ -49,6 +63,8 @@ struct RunSpec {
   bool dense = true;
   MetricsWindow window;
   Slo slo;
+  RateGoal find_rate;            ///< modelled: `rate` is then where the search starts
+  double rate_tolerance = 0.01;  ///< of a rate search, relative
 
   bool modelled() const { return executor == "modelled"; }
 };

@@ -14,8 +14,6 @@
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
 #include "bench/run_all.h"
-#include "bench/parallel.h"
-#include "bench/run_once.h"
 #include "bench/run_plan.h"
 #include "bench/run_spec.h"
 #include "bench/units.h"
@@ -37,6 +35,8 @@ Examples:
   kvbench run quick --model twin-mha --design paged --block-size 4,16,64 --out blocks.json
   kvbench run --executor modelled --hardware a100-sxm4-40gb --model opt-13b --lengths sharegpt \
       --rate 2 --duration 1h --design contiguous-max,contiguous-oracle,paged
+  kvbench run --executor modelled --hardware a100-sxm4-40gb --model opt-13b --lengths sharegpt \
+      --duration 600s --design contiguous-max,paged --find-rate normalized_latency=0.5s
   kvbench run --lengths sharegpt:scale=0.25 --requests 50 --design contiguous-max,paged \
       --kv-memory 32MiB --max-model-len 512
 )";
