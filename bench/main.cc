@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/commands/info.h"
+#include "bench/commands/paper.h"
 #include "bench/commands/plan.h"
 #include "bench/commands/run.h"
 #include "bench/commands/trace.h"
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   app.footer("Start with: kvbench run quick");
   int exit_code = 0;
   kvbench::AddRunCommand(app, CommandLine(argc, argv), exit_code);
+  kvbench::AddPaperCommand(app, CommandLine(argc, argv), exit_code);
   kvbench::AddPlanCommand(app);
   kvbench::AddTraceCommand(app);
   kvbench::AddInfoCommand(app);

@@ -88,15 +88,26 @@ using AxisValues = std::map<std::string, std::vector<std::string>, std::less<>>;
 std::vector<std::string> ExpandValues(const std::vector<std::string>& values);
 
 /// A suite file: a JSON object with the parameters' names as keys, a value or a list each, and
-/// optionally "name" and "description".
+/// optionally "name", "description" and "runs": a list of objects with parameters again, each of
+/// which stands for a set of runs. A set has the suite's parameters and in their place its own, so
+/// that designs may have limits of their own:
+///   {"seed": [0, 1], "runs": [{"design": "contiguous-max", "max-num-seqs": 256},
+///                             {"design": "paged", "max-num-seqs": 2048}]}
 struct Suite {
   std::string name;
   std::string description;
   AxisValues axes;
+  std::vector<AxisValues> runs;  ///< empty: one set, of the axes above
+
+  /// The axes of each set, at least one.
+  std::vector<AxisValues> Sets() const;
 };
 
 /// The suite of that path, or the built-in one of that name. Throws Error naming file and key.
 Suite LoadSuite(const std::string& path_or_name);
+
+/// One suite's text; `path_or_name` is for sentences, and names a suite without a name.
+Suite ParseSuite(const std::string& text, const std::string& path_or_name);
 
 /// The values of a flag's text: split at commas where the field is a list, ranges expanded.
 std::vector<std::string> SplitValues(const RunField& field, const std::string& text);

@@ -46,10 +46,66 @@ std::string ValueText(const nlohmann::json& value, const std::string& where) {
   throw Error(fmt::format("{}: expected a string, a number, true, false or a list of them", where));
 }
 
+void ReadAxis(const std::string& key, const nlohmann::json& value, const std::string& where,
+              AxisValues& axes) {
+  const auto& fields = RunFields();
+  if (std::none_of(fields.begin(), fields.end(),
+                   [&](const RunField& field) { return field.name == key; })) {
+    throw Error(
+        fmt::format("{}: there is no such parameter; `kvbench run --help` lists them", where));
+  }
+  std::vector<std::string>& values = axes[key];
+  if (value.is_array()) {
+    for (const nlohmann::json& element : value) {
+      values.push_back(ValueText(element, where));
+    }
+  } else {
+    values.push_back(ValueText(value, where));
+  }
+  if (values.empty()) {
+    throw Error(fmt::format("{}: an empty list leaves nothing to run", where));
+  }
+  values = ExpandValues(values);
+}
+
+void ReadRuns(const nlohmann::json& value, const std::string& where, Suite& suite) {
+  if (!value.is_array() || value.empty()) {
+    throw Error(fmt::format("{}: expected a list of objects, each a set of runs", where));
+  }
+  for (const nlohmann::json& set : value) {
+    const std::string which = fmt::format("{}, set {}", where, suite.runs.size() + 1);
+    if (!set.is_object()) {
+      throw Error(fmt::format("{}: expected an object with parameters as keys", which));
+    }
+    AxisValues& axes = suite.runs.emplace_back();
+    for (const auto& [key, axis] : set.items()) {
+      ReadAxis(key, axis, fmt::format("{}, key '{}'", which, key), axes);
+    }
+  }
+}
+
 }  // namespace
 
+std::vector<AxisValues> Suite::Sets() const {
+  if (runs.empty()) {
+    return {axes};
+  }
+  std::vector<AxisValues> sets;
+  for (const AxisValues& own : runs) {
+    AxisValues set = axes;
+    for (const auto& [axis, values] : own) {
+      set[axis] = values;
+    }
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
 Suite LoadSuite(const std::string& path_or_name) {
-  const std::string text = ReadSuiteText(path_or_name);
+  return ParseSuite(ReadSuiteText(path_or_name), path_or_name);
+}
+
+Suite ParseSuite(const std::string& text, const std::string& path_or_name) {
   nlohmann::json json;
   try {
     json = nlohmann::json::parse(text);
@@ -73,24 +129,11 @@ Suite LoadSuite(const std::string& path_or_name) {
       suite.description = ValueText(value, where);
       continue;
     }
-    const auto& fields = RunFields();
-    if (std::none_of(fields.begin(), fields.end(),
-                     [&](const RunField& field) { return field.name == key; })) {
-      throw Error(
-          fmt::format("{}: there is no such parameter; `kvbench run --help` lists them", where));
+    if (key == "runs") {
+      ReadRuns(value, where, suite);
+      continue;
     }
-    std::vector<std::string>& values = suite.axes[key];
-    if (value.is_array()) {
-      for (const nlohmann::json& element : value) {
-        values.push_back(ValueText(element, where));
-      }
-    } else {
-      values.push_back(ValueText(value, where));
-    }
-    if (values.empty()) {
-      throw Error(fmt::format("{}: an empty list leaves nothing to run", where));
-    }
-    values = ExpandValues(values);
+    ReadAxis(key, value, where, suite.axes);
   }
   return suite;
 }

@@ -11,7 +11,8 @@ namespace kvbench {
 /// is not there.
 std::string_view EmbeddedData(std::string_view name);
 
-/// The built-in suites, sorted: "quick" stands for workloads/suites/quick.json.
+/// The built-in suites, sorted: "quick" stands for workloads/suites/quick.json, "paper/fig2" for
+/// workloads/suites/paper/fig2.json.
 std::vector<std::string> SuiteNames();
 
 }  // namespace kvbench

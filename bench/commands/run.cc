@@ -50,12 +50,8 @@ struct RunOptions {
   RunAllOptions how;
 };
 
-AxisValues CollectAxes(const RunOptions& options, std::optional<Suite>& suite) {
-  AxisValues axes;
-  if (!options.suite.empty()) {
-    suite = LoadSuite(options.suite);
-    axes = suite->axes;
-  }
+/// A suite's set of runs with the flags in place of its own values.
+void ApplyFlags(const RunOptions& options, AxisValues& axes) {
   for (const RunField& field : RunFields()) {
     const auto typed = options.flags.find(field.name);
     if (typed != options.flags.end()) {
@@ -63,25 +59,40 @@ AxisValues CollectAxes(const RunOptions& options, std::optional<Suite>& suite) {
     }
   }
   // A flag that names other requests replaces those of the suite altogether.
-  if (suite && options.flags.contains("trace") && !options.flags.contains("lengths")) {
+  if (options.flags.contains("trace") && !options.flags.contains("lengths")) {
     axes.erase("lengths");
     if (!options.flags.contains("arrivals")) {
       axes.erase("arrivals");
     }
   }
-  if (suite && options.flags.contains("duration") && !options.flags.contains("requests")) {
+  if (options.flags.contains("duration") && !options.flags.contains("requests")) {
     axes.erase("requests");
   }
-  return axes;
+}
+
+std::vector<RunSpec> CollectRuns(const RunOptions& options, std::optional<Suite>& suite) {
+  std::vector<AxisValues> sets(1);
+  if (!options.suite.empty()) {
+    suite = LoadSuite(options.suite);
+    sets = suite->Sets();
+  }
+  std::vector<RunSpec> specs;
+  for (AxisValues& axes : sets) {
+    ApplyFlags(options, axes);
+    for (RunSpec& spec : ExpandRuns(axes)) {
+      specs.push_back(std::move(spec));
+    }
+  }
+  return specs;
 }
 
 int Run(const RunOptions& options, const std::string& command_line) {
   std::optional<Suite> suite;
-  const AxisValues axes = CollectAxes(options, suite);
+  const std::vector<RunSpec> specs = CollectRuns(options, suite);
   if (!options.out.empty()) {
     CheckWritable(options.out);
   }
-  std::vector<PlannedRun> runs = PlanRuns(ExpandRuns(axes));
+  std::vector<PlannedRun> runs = PlanRuns(specs);
   ResultsFile file;
   file.kvbench = DescribeProgram();
   file.environment = DescribeEnvironment();

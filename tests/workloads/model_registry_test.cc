@@ -32,7 +32,7 @@ TEST(BuiltInModelsTest, AllAreThereOnce) {
     EXPECT_TRUE(names.insert(model.name).second) << model.name;
     EXPECT_GT(model.num_parameters, 0) << model.name;
   }
-  EXPECT_EQ(names.size(), 38u);
+  EXPECT_EQ(names.size(), 40u);
 }
 
 TEST(BuiltInModelsTest, Twins) {
