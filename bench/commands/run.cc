@@ -147,8 +147,9 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
       app.add_subcommand("run", "Replay a trace through cache designs and measure them");
   command->footer(kExamples);
   command
-      ->add_option("suite", options->suite,
-                   "a built-in suite (quick) or a JSON file with these parameters as keys")
+      ->add_option(
+          "suite", options->suite,
+          "a built-in suite (quick, paper/fig2, ...) or a JSON file with these parameters as keys")
       ->type_name("SUITE");
   for (const RunField& field : RunFields()) {
     command

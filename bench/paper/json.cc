@@ -50,16 +50,25 @@ Json SectionJson(const PaperSection& section) {
   return json;
 }
 
-/// What is averaged over seeds.
-std::vector<std::pair<const char*, std::optional<double>>> Figures(const RunRecord& record) {
+/// What is averaged over seeds. Latencies and completions are those of a rate search alone: the
+/// other runs end with their window, and so without their last requests.
+std::vector<std::pair<const char*, std::optional<double>>> Figures(const PaperRun& run) {
+  const RunRecord& record = run.record;
+  const bool to_its_end = run.spec.window.to_ps == MetricsWindow{}.to_ps;
   const UsageShares usage = record.kv.usage_per_step.value_or(UsageShares{});
+  std::optional<double> saturated;
+  if (record.while_waiting) {
+    saturated = record.while_waiting->output_throughput;
+  }
   return {{"request_rate", record.trace.request_rate},
           {"requests", static_cast<double>(record.trace.num_requests)},
           {"steps", static_cast<double>(record.steps)},
           {"mean_running_requests", record.mean_running_requests},
           {"preemptions", static_cast<double>(record.preemptions)},
-          {"output_throughput", record.output_throughput},
-          {"normalized_latency_mean_s_per_token", record.normalized_latency_mean_s_per_token},
+          {"output_throughput", to_its_end ? record.output_throughput : std::nullopt},
+          {"output_throughput_while_waiting", saturated},
+          {"normalized_latency_mean_s_per_token",
+           to_its_end ? record.normalized_latency_mean_s_per_token : std::nullopt},
           {"usage_live", usage.live},
           {"usage_reserved", usage.reserved},
           {"usage_overestimate", usage.overestimate},
@@ -102,11 +111,11 @@ Json GroupJson(const Group& group) {
   Json json;
   json["axes"] = group.axes;
   json["seeds"] = group.runs.size();
-  const auto names = Figures(group.runs.front()->record);
+  const auto names = Figures(*group.runs.front());
   for (size_t i = 0; i < names.size(); ++i) {
     std::vector<double> values;
     for (const PaperRun* run : group.runs) {
-      const std::optional<double> value = Figures(run->record)[i].second;
+      const std::optional<double> value = Figures(*run)[i].second;
       if (value && std::isfinite(*value)) {
         values.push_back(*value);
       }

@@ -14,8 +14,8 @@
 namespace kvbench {
 
 struct PaperOptions {
-  std::optional<int64_t> seeds;  ///< 0 .. seeds - 1 in place of those of each suite
-  int64_t jobs = 1;              ///< runs at one time
+  std::optional<int64_t> seeds = {};  ///< 0 .. seeds - 1 in place of those of each suite
+  int64_t jobs = 1;                   ///< runs at one time
   /// Told after each run: the suite, runs that ended and all of them. May be empty; called from any
   /// thread, one call at a time.
   std::function<void(const std::string& suite, int64_t done, int64_t runs)> on_run = {};
