@@ -9,6 +9,7 @@
 
 #include "bench/find_rate.h"
 #include "bench/parallel.h"
+#include "bench/progress.h"
 #include "bench/roof_keeper.h"
 #include "bench/run_once.h"
 #include "workloads/error.h"
@@ -23,9 +24,8 @@ std::string Title(const PlannedRun& run) {
   return fmt::format("{} {}{}", run.model.name, run.spec.design, block);
 }
 
-std::optional<RunRecord> RunShown(const PlannedRun& run, int64_t repetition,
-                                  const RunAllOptions& options, Progress& progress,
-                                  const InterruptGuard& interrupt) {
+DoneRun RunShown(const PlannedRun& run, int64_t repetition, const RunAllOptions& options,
+                 Progress& progress, const InterruptGuard& interrupt) {
   Progress::Run shown =
       progress.Begin(Title(run), static_cast<int64_t>(run.trace->trace.requests.size()),
                      run.trace->total_output_tokens);
@@ -37,41 +37,40 @@ std::optional<RunRecord> RunShown(const PlannedRun& run, int64_t repetition,
                                  shown.OnStep(step);
                                  return !interrupt.interrupted();
                                }};
-  std::optional<RunRecord> record;
+  DoneRun done;
   if (run.spec.find_rate.kind == RateGoal::Kind::kNone) {
-    record = RunOnce(run, once);
+    done.record = RunOnce(run, once);
   } else if (std::optional<FoundRate> found = FindRate(run, once, [&](double rate) {
                shown.Rename(fmt::format("{} at {}/s", Title(run), rate));
              })) {
     shown.Rename(found->found() ? fmt::format("{} at {}/s, found in {} runs", Title(run),
                                               *found->bounds.holds, found->bounds.runs)
                                 : fmt::format("{}, no rate found", Title(run)));
-    record = std::move(found->record);
+    done = {std::move(found->record), found->bounds};
   }
-  if (record) {
+  if (done.record) {
     shown.End();
   }
-  return record;
+  return done;
 }
 
 /// A run that is to be predicted, measured again where the machine changed its speed meanwhile.
-std::optional<RunRecord> RunBetweenRoofs(const PlannedRun& run, int64_t repetition,
-                                         const RunAllOptions& options, Progress& progress,
-                                         const InterruptGuard& interrupt, RoofKeeper& roofs) {
+DoneRun RunBetweenRoofs(const PlannedRun& run, int64_t repetition, const RunAllOptions& options,
+                        Progress& progress, const InterruptGuard& interrupt, RoofKeeper& roofs) {
   constexpr int kMostTries = 4;
-  std::optional<RunRecord> record;
+  DoneRun done;
   for (int tries = 1;; ++tries) {
     roofs.BeforeRun(run);
-    record = RunShown(run, repetition, options, progress, interrupt);
-    if (!record || roofs.AfterRun(run)) {
-      return record;
+    done = RunShown(run, repetition, options, progress, interrupt);
+    if (!done.record || roofs.AfterRun(run)) {
+      return done;
     }
     if (tries == kMostTries) {
-      record->notes.push_back(fmt::format(
+      done.record->notes.push_back(fmt::format(
           "the roofs before and after it differ by more than {:.0f} % in each of {} tries: the "
           "machine changes its speed, and a prediction says little",
           100 * RoofKeeper::kSteady, kMostTries));
-      return record;
+      return done;
     }
     progress.Again(Title(run), "the machine changed its speed meanwhile");
   }
@@ -91,27 +90,25 @@ int64_t ResolveJobs(const RunAllOptions& options, bool any_modelled) {
 
 }  // namespace
 
-std::vector<std::optional<RunRecord>> RunAll(std::vector<PlannedRun>& runs,
-                                             const RunAllOptions& options,
-                                             const InterruptGuard& interrupt) {
+std::vector<DoneRun> RunAll(std::vector<PlannedRun>& runs, const RunAllOptions& options,
+                            const InterruptGuard& interrupt) {
   const auto modelled = [](const PlannedRun& run) { return run.spec.modelled(); };
   const int64_t jobs = ResolveJobs(options, std::any_of(runs.begin(), runs.end(), modelled));
   const bool predicts = std::any_of(runs.begin(), runs.end(), &OnThisCpu);
-  std::vector<std::optional<RunRecord>> records(runs.size() *
-                                                static_cast<size_t>(options.repetitions));
-  Progress progress(static_cast<int64_t>(records.size()));
+  std::vector<DoneRun> done(runs.size() * static_cast<size_t>(options.repetitions));
+  Progress progress(static_cast<int64_t>(done.size()));
   RoofKeeper roofs;
   std::vector<size_t> side_by_side;
   // Repetitions are the outer loop, so that a slow spell of the machine does not hit one design
   // alone.
-  for (size_t i = 0; i < records.size(); ++i) {
+  for (size_t i = 0; i < done.size(); ++i) {
     const auto repetition = static_cast<int64_t>(i / runs.size());
     const PlannedRun& run = runs[i % runs.size()];
     if (run.spec.modelled()) {
       side_by_side.push_back(i);
     } else if (!interrupt.interrupted()) {
-      records[i] = predicts ? RunBetweenRoofs(run, repetition, options, progress, interrupt, roofs)
-                            : RunShown(run, repetition, options, progress, interrupt);
+      done[i] = predicts ? RunBetweenRoofs(run, repetition, options, progress, interrupt, roofs)
+                         : RunShown(run, repetition, options, progress, interrupt);
     }
   }
   for (PlannedRun& run : runs) {
@@ -122,11 +119,11 @@ std::vector<std::optional<RunRecord>> RunAll(std::vector<PlannedRun>& runs,
   ForEachParallel(static_cast<int64_t>(side_by_side.size()), jobs, [&](int64_t index) {
     const size_t i = side_by_side[static_cast<size_t>(index)];
     if (!interrupt.interrupted()) {
-      records[i] = RunShown(runs[i % runs.size()], static_cast<int64_t>(i / runs.size()), options,
-                            progress, interrupt);
+      done[i] = RunShown(runs[i % runs.size()], static_cast<int64_t>(i / runs.size()), options,
+                         progress, interrupt);
     }
   });
-  return records;
+  return done;
 }
 
 }  // namespace kvbench

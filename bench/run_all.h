@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "bench/find_rate.h"
 #include "bench/interrupt.h"
-#include "bench/progress.h"
 #include "bench/run_plan.h"
 #include "results/record.h"
 
@@ -18,12 +18,17 @@ struct RunAllOptions {
   int64_t jobs = 0;  ///< modelled runs at one time, 0: as many as cores
 };
 
+/// A run that is done; nothing in it: interrupted.
+struct DoneRun {
+  std::optional<RunRecord> record;
+  std::optional<RateBounds> bounds;  ///< of a rate search
+};
+
 /// Runs everything, repetitions as the outer loop: measured runs one after the other, the machine
 /// to themselves, then modelled ones side by side. Where some are modelled on this machine's CPU,
 /// its roofs are measured before, between and after the measured ones. Entry repetition * runs +
 /// run; empty where it was interrupted. Throws Error for --jobs without modelled runs.
-std::vector<std::optional<RunRecord>> RunAll(std::vector<PlannedRun>& runs,
-                                             const RunAllOptions& options,
-                                             const InterruptGuard& interrupt);
+std::vector<DoneRun> RunAll(std::vector<PlannedRun>& runs, const RunAllOptions& options,
+                            const InterruptGuard& interrupt);
 
 }  // namespace kvbench

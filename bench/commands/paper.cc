@@ -127,6 +127,7 @@ int Paper(const PaperFlags& flags, const std::string& command_line) {
   };
   PaperRunner runner(options);
   std::vector<PaperSection> sections;
+  sections.reserve(figures.size());
   for (const PaperFigure& figure : figures) {
     sections.push_back(MeasureSection(figure, runner));
   }

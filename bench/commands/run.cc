@@ -13,6 +13,7 @@
 #include "bench/environment.h"
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
+#include "bench/rate_table.h"
 #include "bench/run_all.h"
 #include "bench/run_plan.h"
 #include "bench/run_spec.h"
@@ -103,15 +104,20 @@ int Run(const RunOptions& options, const std::string& command_line) {
   }
   const auto begin = std::chrono::steady_clock::now();
   InterruptGuard interrupt;
-  std::vector<std::optional<RunRecord>> records = RunAll(runs, options.how, interrupt);
-  for (std::optional<RunRecord>& record : records) {
-    if (record) {
-      if (record->executor.roofs) {
-        file.environment.read_roof_bytes_per_s = record->executor.roofs->read_bytes_per_s;
+  std::vector<DoneRun> done = RunAll(runs, options.how, interrupt);
+  std::vector<SearchedRun> searched;
+  file.runs.reserve(done.size());  // searched points into it
+  for (DoneRun& run : done) {
+    if (run.record) {
+      if (run.record->executor.roofs) {
+        file.environment.read_roof_bytes_per_s = run.record->executor.roofs->read_bytes_per_s;
       }
-      file.runs.push_back(std::move(*record));
+      file.runs.push_back(std::move(*run.record));
     } else {
       file.run_info.complete = false;
+    }
+    if (run.bounds) {
+      searched.push_back({&file.runs.back(), *run.bounds});
     }
   }
   file.run_info.duration_s =
@@ -120,10 +126,13 @@ int Run(const RunOptions& options, const std::string& command_line) {
     WriteFileAtomically(options.out, [&](std::ostream& out) { WriteResults(file, out); });
   }
   fmt::print("{}{}", RenderTable(file), RenderPredictions(file));
+  if (!searched.empty()) {
+    fmt::print("\n{}", RateTable(searched));
+  }
   std::fflush(stdout);  // before what stderr says about it
   if (!file.run_info.complete) {
     fmt::print(stderr, "\nInterrupted: {} of {} runs are finished{}.\n", file.runs.size(),
-               records.size(), options.out.empty() ? "" : " and kept, marked incomplete");
+               done.size(), options.out.empty() ? "" : " and kept, marked incomplete");
   }
   if (options.out.empty()) {
     fmt::print(stderr, "Nothing was saved: --out FILE keeps the results as JSON.\n");

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "bench/rate_table.h"
 #include "workloads/error.h"
 
 namespace kvbench {
@@ -23,7 +24,7 @@ AxisValues OneByOne() {
           {"max-num-seqs", {"1"}}};
 }
 
-FoundRate Find(AxisValues axes) {
+FoundRate Find(const AxisValues& axes) {
   const std::vector<PlannedRun> runs = PlanRuns(ExpandRuns(axes));
   EXPECT_EQ(runs.size(), 1U);
   std::optional<FoundRate> found = FindRate(runs.at(0), {});
@@ -189,7 +190,30 @@ TEST(FindRateTest, StopsWhenTold) {
   EXPECT_EQ(tries, 4);
 }
 
-void ExpectRefused(AxisValues axes, const std::string& part) {
+TEST(RateTableTest, ShowsWhatTellsRunsApart) {
+  RunRecord contiguous;
+  contiguous.model.name = "opt-13b";
+  contiguous.design.name = "contiguous-max";
+  contiguous.trace.seed = 3;
+  RunRecord paged = contiguous;
+  paged.design.name = "paged";
+  paged.design.block_size = 16;
+  RunRecord fine = paged;
+  fine.design.block_size = 8;
+  const RateBounds found = {.holds = 1.5, .misses = 1.51, .runs = 9};
+  const RateBounds everywhere = {.holds = 1, .misses = {}, .runs = 2};
+  const RateBounds nowhere = {.holds = {}, .misses = 1, .runs = 2};
+  const std::string text =
+      RateTable({{&contiguous, found}, {&paged, everywhere}, {&fine, nowhere}});
+  EXPECT_THAT(text, HasSubstr("design          block-size  requests/s\n"));
+  EXPECT_THAT(text, HasSubstr("contiguous-max  none               1.5\n"));
+  EXPECT_THAT(text, HasSubstr("paged           16                 any\n"));
+  EXPECT_THAT(text, HasSubstr("paged           8                 none\n"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("seed")));
+  EXPECT_EQ(RateTable({}), "");
+}
+
+void ExpectRefused(const AxisValues& axes, const std::string& part) {
   try {
     PlanRuns(ExpandRuns(axes));
     ADD_FAILURE() << part;
