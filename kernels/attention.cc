@@ -7,7 +7,7 @@ int64_t AttentionKvBytes(const AttentionCall& call) {
   for (const AttentionSequence& sequence : call.sequences) {
     if (sequence.num_queries > 0) tokens += sequence.context;
   }
-  return tokens * 2 * call.num_kv_heads * call.head_dim * KvTypeBytes(call.kv_type);
+  return tokens * 2 * call.num_kv_heads * KvRowBytes(call.kv_type, call.head_dim);
 }
 
 }  // namespace kvbench

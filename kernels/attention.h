@@ -5,9 +5,17 @@
 
 namespace kvbench {
 
-/// Element type of a KV pool.
-enum class KvType : int32_t { kFp16, kBf16, kFp32 };
-constexpr int KvTypeBytes(KvType type) { return type == KvType::kFp32 ? 4 : 2; }
+/// Element type of a KV pool. Elements of kInt8 are times a scale of their own (token, KV head): an
+/// array of floats beside the pool, one for each head_dim elements of it.
+enum class KvType : int32_t { kFp16, kBf16, kFp32, kInt8 };
+constexpr int KvTypeBytes(KvType type) {
+  return type == KvType::kFp32 ? 4 : type == KvType::kInt8 ? 1 : 2;
+}
+/// Bytes of one token's K (or V) of one KV head, its scale included.
+constexpr int64_t KvRowBytes(KvType type, int64_t head_dim) {
+  return head_dim * KvTypeBytes(type) +
+         (type == KvType::kInt8 ? static_cast<int64_t>(sizeof(float)) : 0);
+}
 
 /// How the tokens of one layer's pool lie in memory, in elements of the KV type. K and V are two
 /// arrays of the same layout. The element of (block b, KV head h, token t of the block, dimension
@@ -37,7 +45,7 @@ struct AttentionSequence {
 /// One layer's attention over a step batch: plain pointers and numbers, the same for every kernel
 /// and machine.
 struct AttentionCall {
-  static constexpr int32_t kVersion = 1;
+  static constexpr int32_t kVersion = 2;
   int32_t version = kVersion;
   KvType kv_type = KvType::kFp16;
   int32_t num_heads = 0;  ///< query heads, a multiple of num_kv_heads
@@ -49,11 +57,16 @@ struct AttentionCall {
   float* out = nullptr;      ///< [rows, num_heads, head_dim]
   const void* k = nullptr;   ///< the layer's K pool
   const void* v = nullptr;   ///< the layer's V pool, same layout
+  /// kInt8 only: [pool elements / head_dim]; the row at element offset e has scale e / head_dim.
+  /// All strides are multiples of head_dim then.
+  const float* k_scales = nullptr;
+  const float* v_scales = nullptr;
   KvLayout layout;
   std::span<const AttentionSequence> sequences;
 };
 
-/// Writes new tokens' K and V into the pools, converting to the KV type (round to nearest even).
+/// Writes new tokens' K and V into the pools, converting to the KV type (round to nearest even;
+/// kInt8 with scale = largest magnitude of the row / 127).
 struct KvWriteCall {
   KvType kv_type = KvType::kFp16;
   int32_t num_kv_heads = 0;
@@ -63,12 +76,14 @@ struct KvWriteCall {
   int64_t row_stride = 0;    ///< floats from one row of k (and of v) to the next
   void* k_pool = nullptr;
   void* v_pool = nullptr;
+  float* k_scales = nullptr;  ///< kInt8 only, as in AttentionCall
+  float* v_scales = nullptr;
   KvLayout layout;
   std::span<const AttentionSequence> sequences;  ///< the tokens written are the sequences' queries
 };
 
 /// Bytes of K and V that an attention call needs to read at least: each sequence's context once,
-/// both K and V, all KV heads, whatever the group size.
+/// both K and V with their scales, all KV heads, whatever the group size.
 int64_t AttentionKvBytes(const AttentionCall& call);
 
 }  // namespace kvbench

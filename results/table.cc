@@ -153,9 +153,11 @@ std::string GroupHeading(const TableGroup& group) {
     slots = std::max(slots, row.run().design.capacity_slots);
   }
   Heading limit(group);
-  limit.Add("kv-memory", fmt::format("{} KV = {} slots",
-                                     Bytes(run.design.capacity_bytes + run.design.lost_bytes),
-                                     Thousands(slots)));
+  // The same bytes are as many slots as the dtype says.
+  const std::string as_slots =
+      group.Varies("kv-cache-dtype") ? "" : fmt::format(" = {} slots", Thousands(slots));
+  limit.Add("kv-memory",
+            Bytes(run.design.capacity_bytes + run.design.lost_bytes) + " KV" + as_slots);
   limit.Add("max-num-seqs", Thousands(limits.max_num_seqs) + " sequences");
   limit.Add("max-num-batched-tokens", Thousands(limits.max_num_batched_tokens) + " tokens a step");
   limit.Add("max-model-len", Thousands(limits.max_model_len) + " a sequence");

@@ -28,7 +28,10 @@ int64_t KvBytesPerTokenAndLayer(const ModelShape& model, Dtype kv_dtype) {
   const int64_t elements = model.attention == Attention::kMLA
                                ? model.kv_lora_rank + model.qk_rope_head_dim
                                : 2 * model.num_key_value_heads * model.head_dim;
-  return elements * DtypeBytes(kv_dtype);
+  // int8 has a 4-byte scale for each token's vector: of K and of V of a head, or of the latent.
+  constexpr int64_t kScaleBytes = 4;
+  const int64_t vectors = model.attention == Attention::kMLA ? 1 : 2 * model.num_key_value_heads;
+  return elements * DtypeBytes(kv_dtype) + (kv_dtype == Dtype::kInt8 ? vectors * kScaleBytes : 0);
 }
 
 }  // namespace

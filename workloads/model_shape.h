@@ -49,7 +49,7 @@ struct ModelShape {
 
 /// Bytes that one more token adds to the KV cache over all layers, every layer keeping all tokens:
 /// 2 x layers x KV heads x head_dim x element size; MLA: layers x (kv_lora_rank + qk_rope_head_dim)
-/// x element size.
+/// x element size. int8 adds a 4-byte scale for each K and V of a KV head, MLA's for each latent.
 int64_t KvBytesPerToken(const ModelShape& model, Dtype kv_dtype);
 
 /// Bytes that the KV cache holds of one sequence of so many tokens: every full layer all tokens, a

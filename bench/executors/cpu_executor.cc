@@ -64,11 +64,8 @@ void CpuExecutor::CheckKernels(const ModelShape& m, Dtype kv_cache_dtype) {
     refuse(fmt::format("its head dim is {}, and the CPU kernels have 64, 80, 96, 128 and 256",
                        m.head_dim));
   }
-  if (kv_cache_dtype != Dtype::kFp16 && kv_cache_dtype != Dtype::kBf16 &&
-      kv_cache_dtype != Dtype::kFp32) {
-    throw Error(
-        fmt::format("--kv-cache-dtype {}: the cpu executor has float16, bfloat16 and float32",
-                    DtypeName(kv_cache_dtype)));
+  if (kv_cache_dtype == Dtype::kFp8) {
+    throw Error("--kv-cache-dtype fp8: the cpu executor has float16, bfloat16, float32 and int8");
   }
 }
 

@@ -175,6 +175,8 @@ void Decoder::Attend(int64_t layer, std::span<const AttentionSequence> sequences
   write.row_stride = qkv_width_;
   write.k_pool = pools.k(layer);
   write.v_pool = pools.v(layer);
+  write.k_scales = pools.k_scales(layer);
+  write.v_scales = pools.v_scales(layer);
   write.layout = pools.layout();
   write.sequences = sequences;
   Timed(phases.cache_write, [&] { WriteKv(pool_, write); });
@@ -190,6 +192,8 @@ void Decoder::Attend(int64_t layer, std::span<const AttentionSequence> sequences
   call.out = attended_.as<float>();
   call.k = pools.k(layer);
   call.v = pools.v(layer);
+  call.k_scales = pools.k_scales(layer);
+  call.v_scales = pools.v_scales(layer);
   call.layout = pools.layout();
   call.sequences = sequences;
   Timed(phases.attention, [&] { attention_.Run(call, plan_); });

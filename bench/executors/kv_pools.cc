@@ -33,13 +33,16 @@ KvType KvTypeOf(Dtype dtype) {
       return KvType::kFp32;
     case Dtype::kBf16:
       return KvType::kBf16;
+    case Dtype::kInt8:
+      return KvType::kInt8;
     default:
       return KvType::kFp16;
   }
 }
 
 int64_t KvPools::Bytes(const ModelShape& model, KvType type, const KvCache& cache) {
-  return 2 * model.num_hidden_layers * ArrayElements(model, cache) * KvTypeBytes(type);
+  return 2 * model.num_hidden_layers * (ArrayElements(model, cache) / model.head_dim) *
+         KvRowBytes(type, model.head_dim);
 }
 
 KvPools::KvPools(const ModelShape& model, KvType type, const KvCache& cache)
@@ -50,13 +53,19 @@ KvPools::KvPools(const ModelShape& model, KvType type, const KvCache& cache)
   const auto bytes = static_cast<size_t>(ArrayElements(model, cache) * KvTypeBytes(type));
   for (int64_t i = 0; i < 2 * model.num_hidden_layers; ++i) {
     arrays_.emplace_back(bytes).Touch();
+    if (type == KvType::kInt8) {
+      const int64_t rows = ArrayElements(model, cache) / model.head_dim;
+      scales_.emplace_back(static_cast<size_t>(rows) * sizeof(float)).Touch();
+    }
   }
 }
 
 int64_t KvPools::bytes() const {
   int64_t sum = 0;
-  for (const Buffer& array : arrays_) {
-    sum += static_cast<int64_t>(array.size());
+  for (const std::vector<Buffer>* buffers : {&arrays_, &scales_}) {
+    for (const Buffer& buffer : *buffers) {
+      sum += static_cast<int64_t>(buffer.size());
+    }
   }
   return sum;
 }

@@ -37,14 +37,22 @@ class KvPools {
   KvType type() const { return type_; }
   void* k(int64_t layer) { return arrays_[static_cast<size_t>(2 * layer)].as<void>(); }
   void* v(int64_t layer) { return arrays_[static_cast<size_t>(2 * layer + 1)].as<void>(); }
+  /// Null for types without scales.
+  float* k_scales(int64_t layer) { return ScalesAt(2 * layer); }
+  float* v_scales(int64_t layer) { return ScalesAt(2 * layer + 1); }
   int64_t bytes() const;
 
  private:
+  float* ScalesAt(int64_t array) {
+    return scales_.empty() ? nullptr : scales_[static_cast<size_t>(array)].as<float>();
+  }
+
   KvType type_;
   int32_t num_kv_heads_;
   int32_t head_dim_;
   KvLayout layout_;
   std::vector<Buffer> arrays_;  // K of layer 0, V of layer 0, K of layer 1, ...
+  std::vector<Buffer> scales_;  // in the same order
 };
 
 }  // namespace kvbench

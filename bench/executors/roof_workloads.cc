@@ -167,6 +167,10 @@ KvWorkload::KvWorkload(const ModelShape& m, KvType type, int64_t bytes,
   v_ = Buffer(static_cast<size_t>(elements * KvTypeBytes(type)));
   k_.Touch();
   v_.Touch();
+  if (type == KvType::kInt8) {
+    k_scales_ = Floats(elements / head_dim);
+    v_scales_ = Floats(elements / head_dim);
+  }
   noise_ = UniformFloats(kMaxPrompt * qkv_width_, "roof noise");
   out_ = Floats(kMaxPrompt * m.num_attention_heads * m.head_dim);
 
@@ -184,7 +188,7 @@ KvWorkload::KvWorkload(const ModelShape& m, KvType type, int64_t bytes,
 }
 
 int64_t KvWorkload::token_bytes() const {
-  return 2 * model_.num_key_value_heads * model_.head_dim * KvTypeBytes(type_);
+  return 2 * model_.num_key_value_heads * KvRowBytes(type_, model_.head_dim);
 }
 
 KvWorkload::Decodes KvWorkload::MakeDecodes(int32_t block_size, int32_t context) const {
@@ -246,6 +250,8 @@ AttentionCall KvWorkload::Call(const KvLayout& layout, int32_t kv_heads) const {
   call.q_row_stride = qkv_width_;
   call.k = k_.as<void>();
   call.v = v_.as<void>();
+  call.k_scales = k_scales_.as<float>();
+  call.v_scales = v_scales_.as<float>();
   call.layout = layout;
   call.sequences = sequences_;
   return call;
@@ -275,6 +281,8 @@ void KvWorkload::Write(const KvLayout& layout) {
   call.row_stride = qkv_width_;
   call.k_pool = k_.as<void>();
   call.v_pool = v_.as<void>();
+  call.k_scales = k_scales_.as<float>();
+  call.v_scales = v_scales_.as<float>();
   call.layout = layout;
   call.sequences = sequences_;
   WriteKv(pool_, call);

@@ -124,8 +124,9 @@ class KvWorkload {
   AttentionPlan plan_;
   std::vector<AttentionSequence> sequences_;  // of the call being made
   Buffer k_, v_;
-  Buffer noise_;  // [kMaxPrompt, qkv width]
-  Buffer out_;    // [kMaxPrompt, heads * head_dim]
+  Buffer k_scales_, v_scales_;  // of kInt8
+  Buffer noise_;                // [kMaxPrompt, qkv width]
+  Buffer out_;                  // [kMaxPrompt, heads * head_dim]
 };
 
 }  // namespace kvbench

@@ -137,6 +137,8 @@ void AttendItem(const AttentionCall& call, const AttentionItem& item, float* mem
       return AttendLayout<hwy::bfloat16_t>(call, item, memory, partials);
     case KvType::kFp32:
       return AttendLayout<float>(call, item, memory, partials);
+    case KvType::kInt8:
+      return AttendLayout<int8_t>(call, item, memory, partials);
   }
 }
 

@@ -91,6 +91,14 @@ struct FewRows {
     }
   }
 
+  /// values[r, key] *= scale of row key.
+  static HWY_NOINLINE void ApplyScales(const RowsAhead<T>& rows, float* HWY_RESTRICT values) {
+    for (int key = 0; key < rows.now.count; ++key) {
+      const float scale = rows.now.Scale(key);
+      for (int r = 0; r < kRows; ++r) values[r * kRow + key] *= scale;
+    }
+  }
+
   /// out[r] += sum over keys of weights[r, key] * V[key].
   static HWY_NOINLINE void Accumulate(const RowsAhead<T>& rows, int dim,
                                       const float* HWY_RESTRICT weights, float* HWY_RESTRICT out) {
@@ -178,23 +186,39 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
   const int distance = RowsAhead<T>::Distance(dim);
   const int segment = heads == 1 ? kKeyTile : std::clamp(distance, 8, static_cast<int>(kKeyTile));
 
-  int64_t lists[2][kKeyTile];
+  // Element offsets of a tile's keys and, where T has scales, their rows behind them.
+  int64_t lists[2][(kHasScales<T> ? 2 : 1) * kKeyTile];
   const auto list_tile = [&](int begin, int64_t* offsets) {
     const int count = std::min<int>(kKeyTile, item.end_key - begin);
     if (count > 0) ListKeys(kv, begin, count, offsets);
+    if constexpr (kHasScales<T>) ListScales(offsets, count, dim, offsets + kKeyTile);
     return std::max(count, 0);
   };
+  const auto scale_rows = [&](const int64_t* offsets) {
+    return kHasScales<T> ? offsets + kKeyTile : nullptr;
+  };
+  const int64_t head_rows = kHasScales<T> ? kv.head_stride() / dim : 0;
+  const float* const k_scales = kHasScales<T> ? call.k_scales + first_head * head_rows : nullptr;
+  const float* const v_scales = kHasScales<T> ? call.v_scales + first_head * head_rows : nullptr;
   int64_t* offsets = lists[0];
   int64_t* next_offsets = lists[1];
   int count = list_tile(item.first_key, offsets);
   for (int begin = item.first_key; begin < item.end_key; begin += kKeyTile) {
     const int next_count = list_tile(begin + kKeyTile, next_offsets);
-    const KvRows<T> first_v{v_pool, offsets, std::min(segment, count)};
-    const KvRows<T> next_k{k_pool, next_offsets, std::min(segment, next_count)};
-    const auto walk = [&](const T* pool, const KvRows<T>& after, const auto& use) HWY_ATTR {
+    const KvRows<T> first_v{v_pool, offsets, std::min(segment, count), v_scales,
+                            scale_rows(offsets)};
+    const KvRows<T> next_k{k_pool, next_offsets, std::min(segment, next_count), k_scales,
+                           scale_rows(next_offsets)};
+    const auto walk = [&](const T* pool, const float* scales, const KvRows<T>& after,
+                          const auto& use) HWY_ATTR {
       const auto piece = [&](int key, int head) HWY_ATTR {
-        return KvRows<T>{pool + head * kv.head_stride(), offsets + key,
-                         std::min(segment, count - key)};
+        KvRows<T> rows{pool + head * kv.head_stride(), offsets + key,
+                       std::min(segment, count - key)};
+        if constexpr (kHasScales<T>) {
+          rows.scales = scales + head * head_rows;
+          rows.scale_rows = scale_rows(offsets) + key;
+        }
+        return rows;
       };
       for (int key = 0; key < count; key += segment) {
         for (int head = 0; head < heads; ++head) {
@@ -206,18 +230,20 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
         }
       }
     };
-    walk(k_pool, first_v, [&](const RowsAhead<T>& rows, int key, int head) HWY_ATTR {
-      Rows::Scores(rows, dim, work.q() + head * kRows * dim,
-                   work.scores() + head * score_rows + key);
+    walk(k_pool, k_scales, first_v, [&](const RowsAhead<T>& rows, int key, int head) HWY_ATTR {
+      float* const scores = work.scores() + head * score_rows + key;
+      Rows::Scores(rows, dim, work.q() + head * kRows * dim, scores);
+      if constexpr (kHasScales<T>) Rows::ApplyScales(rows, scores);
     });
     for (int row = 0; row < heads * kRows; ++row) {
       const float factor = SoftmaxTile(work.scores() + row * AttentionWorkspace::kScoreRow, count,
                                        work.largest()[row], work.sum()[row]);
       if (factor != 1.0f) Rescale(factor, dim, work.out() + row * dim);
     }
-    walk(v_pool, next_k, [&](const RowsAhead<T>& rows, int key, int head) HWY_ATTR {
-      Rows::Accumulate(rows, dim, work.scores() + head * score_rows + key,
-                       work.out() + head * kRows * dim);
+    walk(v_pool, v_scales, next_k, [&](const RowsAhead<T>& rows, int key, int head) HWY_ATTR {
+      float* const weights = work.scores() + head * score_rows + key;
+      if constexpr (kHasScales<T>) Rows::ApplyScales(rows, weights);
+      Rows::Accumulate(rows, dim, weights, work.out() + head * kRows * dim);
     });
     std::swap(offsets, next_offsets);
     count = next_count;

@@ -21,15 +21,24 @@ HWY_BEFORE_NAMESPACE();
 namespace kvbench {
 namespace HWY_NAMESPACE {
 
+/// `scale` counts only where T has scales.
+template <typename T>
+HWY_INLINE F32 LoadScaled(F32Tag d, const T* HWY_RESTRICT from, float scale) {
+  if constexpr (kHasScales<T>) return hn::Mul(LoadF32(d, from), hn::Set(d, scale));
+  return LoadF32(d, from);
+}
+
 #if HWY_TARGET == HWY_SCALAR
 
 /// keys[i, j] = row[j][i] for four rows. @param keys [dim, tile], moved to the first row's column
 template <typename T>
-HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, int dim, int tile,
-                              float* HWY_RESTRICT keys) {
+HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, const float* scale, int dim,
+                              int tile, float* HWY_RESTRICT keys) {
   const F32Tag d;
   for (int i = 0; i < dim; ++i) {
-    for (int j = 0; j < 4; ++j) hn::StoreU(LoadF32(d, row[j] + i), d, keys + i * tile + j);
+    for (int j = 0; j < 4; ++j) {
+      hn::StoreU(LoadScaled(d, row[j] + i, scale[j]), d, keys + i * tile + j);
+    }
   }
 }
 
@@ -50,16 +59,16 @@ HWY_INLINE void StoreBlocks(D d, V v, int64_t stride, float* HWY_RESTRICT to) {
 
 /// keys[i, j] = row[j][i] for four rows. @param keys [dim, tile], moved to the first row's column
 template <typename T>
-HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, int dim, int tile,
-                              float* HWY_RESTRICT keys) {
+HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, const float* scale, int dim,
+                              int tile, float* HWY_RESTRICT keys) {
   const F32Tag d;
   const auto low = [&](F32 a, F32 b) HWY_ATTR { return hn::InterleaveLower(d, a, b); };
   const auto high = [&](F32 a, F32 b) HWY_ATTR { return hn::InterleaveUpper(d, a, b); };
   for (int i = 0; i < dim; i += kLanes) {
-    const F32 k0 = LoadF32(d, row[0] + i);
-    const F32 k1 = LoadF32(d, row[1] + i);
-    const F32 k2 = LoadF32(d, row[2] + i);
-    const F32 k3 = LoadF32(d, row[3] + i);
+    const F32 k0 = LoadScaled(d, row[0] + i, scale[0]);
+    const F32 k1 = LoadScaled(d, row[1] + i, scale[1]);
+    const F32 k2 = LoadScaled(d, row[2] + i, scale[2]);
+    const F32 k3 = LoadScaled(d, row[3] + i, scale[3]);
     // 4 x 4 inside each 128-bit block: block b then holds dimension 4 b + (0..3) of the four keys.
     const F32 even_low = low(k0, k2), odd_low = low(k1, k3);
     const F32 even_high = high(k0, k2), odd_high = high(k1, k3);
@@ -76,30 +85,33 @@ HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, int dim, int til
 /// Converts and transposes K rows: keys[i, key] for key < count (and copies of the last up to a
 /// multiple of 4), so that scores need no sums across lanes. @param keys [dim, tile]
 template <typename T>
-HWY_NOINLINE void ConvertKeys(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
-                              int count, int dim, int tile, float* HWY_RESTRICT keys,
+HWY_NOINLINE void ConvertKeys(const KvRows<T>& rows, int dim, int tile, float* HWY_RESTRICT keys,
                               const KvRows<T>& next) {
-  for (int key = 0; key < count; key += 4) {
+  for (int key = 0; key < rows.count; key += 4) {
     const T* row[4];
+    float scale[4] = {};
     for (int j = 0; j < 4; ++j) {
-      row[j] = pool + offsets[std::min(key + j, count - 1)];
+      const int index = std::min(key + j, rows.count - 1);
+      row[j] = rows.pool + rows.offsets[index];
+      if constexpr (kHasScales<T>) scale[j] = rows.Scale(index);
       RowsAhead<T>{{}, next, 0}.Prefetch(key + j, dim);
     }
-    TransposeFour(row, dim, tile, keys + key);
+    TransposeFour(row, scale, dim, tile, keys + key);
   }
 }
 
 /// @param values [count, dim]
 template <typename T>
-HWY_NOINLINE void ConvertValues(const T* HWY_RESTRICT pool, const int64_t* HWY_RESTRICT offsets,
-                                int count, int dim, float* HWY_RESTRICT values,
+HWY_NOINLINE void ConvertValues(const KvRows<T>& rows, int dim, float* HWY_RESTRICT values,
                                 const KvRows<T>& next) {
   const F32Tag d;
-  for (int key = 0; key < count; ++key) {
+  for (int key = 0; key < rows.count; ++key) {
     RowsAhead<T>{{}, next, 0}.Prefetch(key, dim);
-    const T* HWY_RESTRICT row = pool + offsets[key];
+    const T* HWY_RESTRICT row = rows.pool + rows.offsets[key];
+    float scale = 0;
+    if constexpr (kHasScales<T>) scale = rows.Scale(key);
     for (int i = 0; i < dim; i += kLanes) {
-      hn::StoreU(LoadF32(d, row + i), d, values + key * dim + i);
+      hn::StoreU(LoadScaled(d, row + i, scale), d, values + key * dim + i);
     }
   }
 }
@@ -146,17 +158,22 @@ HWY_NOINLINE void AttendTiles(const AttentionCall& call, const AttentionItem& it
   const T* const k_pool = static_cast<const T*>(call.k) + first_head * kv.head_stride();
   const T* const v_pool = static_cast<const T*>(call.v) + first_head * kv.head_stride();
   int64_t offsets[kKeyTile];
+  int64_t scale_rows[kHasScales<T> ? kKeyTile : 1];
+  const int64_t head_rows = kHasScales<T> ? kv.head_stride() / dim : 0;
   for (int begin = item.first_key; begin < item.end_key; begin += tile) {
     const int count = std::min(tile, item.end_key - begin);
     ListKeys(kv, begin, count, offsets);
+    if constexpr (kHasScales<T>) ListScales(offsets, count, dim, scale_rows);
+    const auto rows = [&](const T* pool, const float* scales, int head) HWY_ATTR {
+      return KvRows<T>{pool + head * kv.head_stride(), offsets, head < heads ? count : 0,
+                       kHasScales<T> ? scales + (first_head + head) * head_rows : nullptr,
+                       scale_rows};
+    };
     for (int head = 0; head < heads; ++head) {
-      const int64_t at = head * kv.head_stride();
-      const int64_t next = head + 1 < heads ? at + kv.head_stride() : at;
-      const int next_count = head + 1 < heads ? count : 0;
-      ConvertKeys<T>(k_pool + at, offsets, count, dim, tile, work.keys(),
-                     {k_pool + next, offsets, next_count});
-      ConvertValues<T>(v_pool + at, offsets, count, dim, work.values(),
-                       {v_pool + next, offsets, next_count});
+      ConvertKeys<T>(rows(k_pool, call.k_scales, head), dim, tile, work.keys(),
+                     rows(k_pool, call.k_scales, head + 1));
+      ConvertValues<T>(rows(v_pool, call.v_scales, head), dim, work.values(),
+                       rows(v_pool, call.v_scales, head + 1));
       AttendConvertedTile(item, group, dim, begin, count, first_position, head, work);
     }
   }

@@ -56,6 +56,12 @@ HWY_INLINE F32 LoadF32(F32Tag d, const hwy::float16_t* HWY_RESTRICT from) {
   }
 }
 
+HWY_INLINE F32 LoadF32(F32Tag d, const int8_t* HWY_RESTRICT from) {
+  const hn::RebindToSigned<F32Tag> di;
+  const hn::Rebind<int8_t, F32Tag> d8;
+  return hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(d8, from)));
+}
+
 HWY_INLINE void StoreF32(F32 value, F32Tag d, float* HWY_RESTRICT to) { hn::StoreU(value, d, to); }
 
 HWY_INLINE void StoreF32(F32 value, F32Tag d, hwy::bfloat16_t* HWY_RESTRICT to) {

@@ -57,6 +57,11 @@ class PagedKv {
   const int32_t* blocks_;
 };
 
+/// Where the scales of a pool of kInt8 are: each row's element offset, divided by head_dim.
+inline void ListScales(const int64_t* offsets, int32_t keys, int32_t head_dim, int64_t* rows) {
+  for (int32_t i = 0; i < keys; ++i) rows[i] = offsets[i] / head_dim;
+}
+
 /// Writes the element offset of each key of [first_key, first_key + keys), for KV head 0.
 template <typename Accessor>
 void ListKeys(const Accessor& kv, int32_t first_key, int32_t keys, int64_t* offsets) {

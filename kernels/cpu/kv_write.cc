@@ -30,6 +30,34 @@ void WriteRow(const KvWriteCall& call, int64_t row, int64_t offset, int64_t head
   }
 }
 
+// Elements and the scale that gives the row back: the largest magnitude becomes 127.
+float QuantizeRow(const float* HWY_RESTRICT row, int dim, int8_t* HWY_RESTRICT to) {
+  const F32Tag d;
+  const hn::Rebind<int8_t, F32Tag> d8;
+  F32 top = hn::Zero(d);
+  for (int i = 0; i < dim; i += kLanes) top = hn::Max(top, hn::Abs(hn::LoadU(d, row + i)));
+  const float largest = hn::GetLane(hn::MaxOfLanes(d, top));
+  const F32 factor = hn::Set(d, largest > 0 ? 127.0f / largest : 0.0f);
+  for (int i = 0; i < dim; i += kLanes) {
+    const auto rounded = hn::NearestInt(hn::Mul(hn::LoadU(d, row + i), factor));
+    hn::StoreU(hn::DemoteTo(d8, rounded), d8, to + i);
+  }
+  return largest / 127.0f;
+}
+
+template <>
+void WriteRow<int8_t>(const KvWriteCall& call, int64_t row, int64_t offset, int64_t head_stride) {
+  const int dim = call.head_dim;
+  for (int head = 0; head < call.num_kv_heads; ++head) {
+    const int64_t at = offset + head * head_stride;
+    const int64_t from = row * call.row_stride + head * dim;
+    call.k_scales[at / dim] =
+        QuantizeRow(call.k + from, dim, static_cast<int8_t*>(call.k_pool) + at);
+    call.v_scales[at / dim] =
+        QuantizeRow(call.v + from, dim, static_cast<int8_t*>(call.v_pool) + at);
+  }
+}
+
 // Tokens [begin, end) of the call, counted over its sequences in order.
 template <typename T, class Accessor>
 void WriteTokens(const KvWriteCall& call, int64_t begin, int64_t end) {
@@ -66,6 +94,8 @@ void WriteKvRange(const KvWriteCall& call, int64_t begin, int64_t end) {
       return WriteLayout<hwy::bfloat16_t>(call, begin, end);
     case KvType::kFp32:
       return WriteLayout<float>(call, begin, end);
+    case KvType::kInt8:
+      return WriteLayout<int8_t>(call, begin, end);
   }
 }
 

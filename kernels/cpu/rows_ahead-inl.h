@@ -17,12 +17,20 @@ HWY_BEFORE_NAMESPACE();
 namespace kvbench {
 namespace HWY_NAMESPACE {
 
+/// Whether rows of T are to be multiplied by a scale each.
+template <typename T>
+constexpr bool kHasScales = sizeof(T) == 1;
+
 /// Rows of K or V of one head.
 template <typename T>
 struct KvRows {
   const T* pool = nullptr;  ///< moved to the head
   const int64_t* offsets = nullptr;
   int count = 0;
+  const float* scales = nullptr;  ///< moved to the head; where T has them
+  const int64_t* scale_rows = nullptr;
+
+  HWY_INLINE float Scale(int row) const { return scales[scale_rows[row]]; }
 };
 
 /// Prefetches a fixed distance ahead of the row in use: first the rest of the rows in use, then
@@ -47,6 +55,7 @@ struct RowsAhead {
     if (row >= rows.count) return;
     const T* const from = rows.pool + rows.offsets[row];
     for (int i = 0; i < dim; i += kLine) hwy::Prefetch(from + i);
+    if constexpr (kHasScales<T>) hwy::Prefetch(rows.scales + rows.scale_rows[row]);
   }
 };
 

@@ -24,10 +24,16 @@ double ReadKvElement(const void* pool, KvType type, int64_t index) {
       return Fp16ToFloat(static_cast<const uint16_t*>(pool)[index]);
     case KvType::kBf16:
       return Bf16ToFloat(static_cast<const uint16_t*>(pool)[index]);
+    case KvType::kInt8:
+      return static_cast<const int8_t*>(pool)[index];
     case KvType::kFp32:
       break;
   }
   return static_cast<const float*>(pool)[index];
+}
+
+double KvRowScale(const float* scales, KvType type, int64_t offset, int32_t head_dim) {
+  return type == KvType::kInt8 ? static_cast<double>(scales[offset / head_dim]) : 1.0;
 }
 
 void ReferenceAttentionRow(const AttentionCall& call, int64_t sequence_index, int32_t query,
@@ -49,6 +55,7 @@ void ReferenceAttentionRow(const AttentionCall& call, int64_t sequence_index, in
     for (int32_t i = 0; i < call.head_dim; ++i) {
       score += static_cast<double>(q[i]) * ReadKvElement(call.k, call.kv_type, offset + i);
     }
+    score *= KvRowScale(call.k_scales, call.kv_type, offset, call.head_dim);
     weights[static_cast<size_t>(key)] = score * static_cast<double>(call.scale);
     largest = std::fmax(largest, weights[static_cast<size_t>(key)]);
   }
@@ -60,7 +67,8 @@ void ReferenceAttentionRow(const AttentionCall& call, int64_t sequence_index, in
   for (int32_t i = 0; i < call.head_dim; ++i) out[i] = 0;
   for (int32_t key = 0; key < keys; ++key) {
     const int64_t offset = KvElementOffset(call.layout, sequence, kv_head, key);
-    const double weight = weights[static_cast<size_t>(key)] / sum;
+    const double weight = weights[static_cast<size_t>(key)] / sum *
+                          KvRowScale(call.v_scales, call.kv_type, offset, call.head_dim);
     for (int32_t i = 0; i < call.head_dim; ++i) {
       out[i] += weight * ReadKvElement(call.v, call.kv_type, offset + i);
     }

@@ -21,7 +21,11 @@ void ReferenceAttentionRow(const AttentionCall& call, int64_t sequence, int32_t 
 int64_t KvElementOffset(const KvLayout& layout, const AttentionSequence& sequence, int32_t kv_head,
                         int32_t position);
 
-/// Element `index` of a pool, exactly.
+/// Element `index` of a pool, exactly; of kInt8 without its scale.
 double ReadKvElement(const void* pool, KvType type, int64_t index);
+
+/// What the elements of the row at an element offset are to be multiplied by: its scale, 1 for
+/// types without.
+double KvRowScale(const float* scales, KvType type, int64_t offset, int32_t head_dim);
 
 }  // namespace kvbench

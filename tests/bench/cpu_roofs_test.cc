@@ -90,7 +90,7 @@ TEST(MeasureCpuRoofsTest, ManyShapesAndOptions) {
 TEST(MeasureCpuRoofsTest, RefusesWhatTheExecutorRefuses) {
   ThreadPool pool(1);
   ModelShape model = SmallModel();
-  EXPECT_THROW(MeasureCpuRoofs(model, Dtype::kInt8, pool, Short()), Error);
+  EXPECT_THROW(MeasureCpuRoofs(model, Dtype::kFp8, pool, Short()), Error);
   model.head_dim = 48;
   EXPECT_THROW(MeasureCpuRoofs(model, Dtype::kFp16, pool, Short()), Error);
 }

@@ -26,6 +26,10 @@ void PutElement(std::vector<uint8_t>& pool, KvType type, int64_t index, float va
     case KvType::kFp32:
       reinterpret_cast<float*>(pool.data())[index] = value;
       return;
+    case KvType::kInt8:  // NaN has no such number: the row's scale stands for it
+      pool[static_cast<size_t>(index)] =
+          static_cast<uint8_t>(static_cast<int8_t>(std::isnan(value) ? 77 : std::lround(value)));
+      return;
   }
 }
 
@@ -130,6 +134,10 @@ void AttentionCase::FillPools(const AttentionCaseSpec& spec, const NormalTable& 
                               std::mt19937_64& random) {
   const auto bytes = static_cast<size_t>(pool_elements_ * KvTypeBytes(spec.kv_type));
   for (std::vector<uint8_t>* pool : {&k_, &v_}) {
+    std::vector<float>& scales = pool == &k_ ? k_scales_ : v_scales_;
+    if (spec.kv_type == KvType::kInt8) {
+      scales.assign(static_cast<size_t>(pool_elements_ / spec.head_dim), kNan);
+    }
     pool->resize(bytes);
     for (int64_t i = 0; i < pool_elements_; ++i) PutElement(*pool, spec.kv_type, i, kNan);
     for (const AttentionSequence& sequence : sequences_) {
@@ -137,8 +145,15 @@ void AttentionCase::FillPools(const AttentionCaseSpec& spec, const NormalTable& 
         for (int32_t key = 0; key < sequence.context; ++key) {
           const int64_t offset = KvElementOffset(call_.layout, sequence, head, key);
           const auto values = normals.Draw(static_cast<size_t>(spec.head_dim), random);
+          float factor = 1;
+          if (spec.kv_type == KvType::kInt8) {
+            float largest = 0;
+            for (const float value : values) largest = std::max(largest, std::abs(value));
+            factor = 127 / largest;
+            scales[static_cast<size_t>(offset / spec.head_dim)] = largest / 127;
+          }
           for (int32_t i = 0; i < spec.head_dim; ++i) {
-            PutElement(*pool, spec.kv_type, offset + i, values[static_cast<size_t>(i)]);
+            PutElement(*pool, spec.kv_type, offset + i, factor * values[static_cast<size_t>(i)]);
           }
         }
       }
@@ -146,6 +161,8 @@ void AttentionCase::FillPools(const AttentionCaseSpec& spec, const NormalTable& 
   }
   call_.k = k_.data();
   call_.v = v_.data();
+  call_.k_scales = k_scales_.data();
+  call_.v_scales = v_scales_.data();
 }
 
 double AttentionCase::RowError(int64_t sequence, int32_t query, int32_t head) const {

@@ -41,8 +41,8 @@ struct AttentionCaseSpec {
 };
 
 /// A call with its memory. Blocks are shuffled; all that the sequences do not own is NaN: pool
-/// slots, spare tokens, the gaps between rows of q. Rows of out that belong to no query hold a
-/// value that must stay.
+/// slots (of kInt8 their scales), spare tokens, the gaps between rows of q. Rows of out that belong
+/// to no query hold a value that must stay.
 class AttentionCase {
  public:
   AttentionCase(const AttentionCaseSpec& spec, const NormalTable& normals, std::mt19937_64& random);
@@ -72,6 +72,8 @@ class AttentionCase {
   std::vector<float> out_;
   std::vector<uint8_t> k_;
   std::vector<uint8_t> v_;
+  std::vector<float> k_scales_;
+  std::vector<float> v_scales_;
   int64_t rows_ = 0;
   int64_t pool_elements_ = 0;
 };

@@ -24,7 +24,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-constexpr std::array kTypes = {KvType::kFp16, KvType::kBf16, KvType::kFp32};
+constexpr std::array kTypes = {KvType::kFp16, KvType::kBf16, KvType::kFp32, KvType::kInt8};
 constexpr std::array kGroups = {1, 2, 4, 8, 32};
 constexpr std::array kHeadDims = {64, 80, 96, 128, 256};
 
@@ -94,7 +94,7 @@ TEST_F(CpuAttentionTest, MatchesTheReferenceInEveryCombination) {
       }
     }
   }
-  EXPECT_EQ(cases, 3000);
+  EXPECT_EQ(cases, 4000);
   RecordProperty("cases", cases);
   RecordProperty("largest_relative_error", fmt::format("{:.2e}", largest));
 }

@@ -1,4 +1,6 @@
 // Layouts, KV write, block copy and buffers: everything that moves KV bytes besides attention.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -126,6 +128,14 @@ void ExpectWrites(ThreadPool& pool, KvType type, bool paged, int32_t dim, std::m
   std::vector<uint8_t> k(bytes, 0xff), v(bytes, 0xff);
   call.k_pool = k.data();
   call.v_pool = v.data();
+  constexpr float kUntouched = -1;
+  std::vector<float> k_scales(static_cast<size_t>(elements / dim), kUntouched);
+  std::vector<float> v_scales = k_scales;
+  std::vector<float> expected_k_scales = k_scales;
+  std::vector<float> expected_v_scales = k_scales;
+  call.k_scales = k_scales.data();
+  call.v_scales = v_scales.data();
+  std::fill_n(rows.begin() + call.row_stride, dim, 0.0f);  // a row of zeros has scale 0
   WriteKv(pool, call);
 
   std::vector<uint8_t> expected_k(bytes, 0xff), expected_v(bytes, 0xff);
@@ -143,6 +153,22 @@ void ExpectWrites(ThreadPool& pool, KvType type, bool paged, int32_t dim, std::m
         const int64_t at = KvElementOffset(call.layout, sequence, head,
                                            sequence.context - sequence.num_queries + query);
         const int64_t from = (sequence.first_query + query) * call.row_stride + head * dim;
+        if (type == KvType::kInt8) {
+          const auto quantize = [&](const float* row, std::vector<uint8_t>& to, float& scale) {
+            float largest = 0;
+            for (int32_t i = 0; i < dim; ++i) largest = std::max(largest, std::abs(row[i]));
+            const float factor = largest > 0 ? 127.0f / largest : 0.0f;
+            for (int32_t i = 0; i < dim; ++i) {
+              to[static_cast<size_t>(at + i)] =
+                  static_cast<uint8_t>(static_cast<int8_t>(std::nearbyint(row[i] * factor)));
+            }
+            scale = largest / 127.0f;
+          };
+          const auto scale = static_cast<size_t>(at / dim);
+          quantize(call.k + from, expected_k, expected_k_scales[scale]);
+          quantize(call.v + from, expected_v, expected_v_scales[scale]);
+          continue;
+        }
         for (int32_t i = 0; i < dim; ++i) {
           put(expected_k, at + i, call.k[from + i]);
           put(expected_v, at + i, call.v[from + i]);
@@ -152,6 +178,8 @@ void ExpectWrites(ThreadPool& pool, KvType type, bool paged, int32_t dim, std::m
   }
   EXPECT_EQ(k, expected_k);
   EXPECT_EQ(v, expected_v);
+  EXPECT_EQ(k_scales, expected_k_scales);
+  EXPECT_EQ(v_scales, expected_v_scales);
 }
 
 TEST(WriteKvTest, WritesTheNewTokensAndNothingElse) {
@@ -161,7 +189,7 @@ TEST(WriteKvTest, WritesTheNewTokensAndNothingElse) {
     const ScopedTarget scoped(target);
     for (const int threads : {1, 2, 3}) {
       ThreadPool pool(threads);
-      for (const KvType type : {KvType::kFp16, KvType::kBf16, KvType::kFp32}) {
+      for (const KvType type : {KvType::kFp16, KvType::kBf16, KvType::kFp32, KvType::kInt8}) {
         for (const bool paged : {false, true}) {
           for (const int32_t dim : {64, 80}) ExpectWrites(pool, type, paged, dim, random);
         }
