@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/cpu/attention_item.h"
 #include "kernels/cpu/kv_accessor.h"
@@ -46,12 +47,30 @@ HWY_INLINE F32 SumOfEach(F32* HWY_RESTRICT v) {
                      hn::ConcatUpperUpper(d, second, first));
     }
   } else {
-    for (int width = kLanes; width > 1; width /= 2) {
+    // Two vectors become one that has half of either: a blend, and a shuffle of the other halves
+    // onto them. Blends go to any port, shuffles to few; unzipping the pairs takes two shuffles.
+    const hn::RepartitionToWide<hn::RebindToUnsigned<F32Tag> > du64;
+    const auto fold = [&](int width, const auto& even, const auto& swap) HWY_ATTR {
       for (int i = 0; i < width / 2; ++i) {
-        v[i] = hn::Add(hn::ConcatEven(d, v[2 * i + 1], v[2 * i]),
-                       hn::ConcatOdd(d, v[2 * i + 1], v[2 * i]));
+        const F32 a = v[2 * i], b = v[2 * i + 1];
+        v[i] = hn::Add(even(b, a), swap(even(a, b)));
       }
-    }
+    };
+    const auto in_pairs = [&](F32 x) HWY_ATTR { return hn::BitCast(du64, x); };
+    fold(
+        16, [](F32 odd, F32 even) HWY_ATTR { return hn::OddEven(odd, even); },
+        [](F32 x) HWY_ATTR { return hn::Shuffle2301(x); });
+    fold(
+        8,
+        [&](F32 odd, F32 even)
+            HWY_ATTR { return hn::BitCast(d, hn::OddEven(in_pairs(odd), in_pairs(even))); },
+        [](F32 x) HWY_ATTR { return hn::Shuffle1032(x); });
+    fold(
+        4, [](F32 odd, F32 even) HWY_ATTR { return hn::OddEvenBlocks(odd, even); },
+        [](F32 x) HWY_ATTR { return hn::SwapAdjacentBlocks(x); });
+    fold(
+        2, [&](F32 upper, F32 lower) HWY_ATTR { return hn::ConcatUpperLower(d, upper, lower); },
+        [&](F32 x) HWY_ATTR { return hn::ConcatLowerUpper(d, x, x); });
     return v[0];
   }
 #endif
@@ -77,13 +96,22 @@ struct FewRows {
       }
       F32 sums[kSums];
       for (F32& sum : sums) sum = hn::Zero(d);
-      for (int i = 0; i < dim; i += kLanes) {
+      if constexpr (kRows == 1) {
+        // Row by row, as memory has them.
         KVBENCH_UNROLL
-        for (int j = 0; j < kKeys; ++j) {
-          const F32 k = LoadF32(d, row[j] + i);
+        for (int j = 0; j < kKeys; ++j) sums[j] = Dot(row[j], q, dim);
+      } else {
+        for (int i = 0; i < dim; i += kLanes) {
+          F32 k[kKeys];
+          KVBENCH_UNROLL
+          for (int j = 0; j < kKeys; ++j) k[j] = LoadF32(d, row[j] + i);
           KVBENCH_UNROLL
           for (int r = 0; r < kRows; ++r) {
-            sums[r * kKeys + j] = hn::MulAdd(k, hn::LoadU(d, q + r * dim + i), sums[r * kKeys + j]);
+            const F32 query = hn::LoadU(d, q + r * dim + i);
+            KVBENCH_UNROLL
+            for (int j = 0; j < kKeys; ++j) {
+              sums[r * kKeys + j] = hn::MulAdd(k[j], query, sums[r * kKeys + j]);
+            }
           }
         }
       }
@@ -102,7 +130,8 @@ struct FewRows {
   /// out[r] += sum over keys of weights[r, key] * V[key].
   static HWY_NOINLINE void Accumulate(const RowsAhead<T>& rows, int dim,
                                       const float* HWY_RESTRICT weights, float* HWY_RESTRICT out) {
-    constexpr int kVectors = std::max(1, 8 / kRows);
+    // As many sums as half the registers hold.
+    constexpr int kVectors = std::min(8, std::max(1, (kLanes >= 16 ? 16 : 8) / kRows));
     int i = AccumulateColumns<kVectors>(rows, dim, 0, weights, out);
     if constexpr (kVectors > 2) {
       i = AccumulateColumns<kVectors / 2>(rows, dim, i, weights, out);
@@ -116,6 +145,22 @@ struct FewRows {
   }
 
  private:
+  /// Lanes that add up to a . b.
+  static HWY_INLINE F32 Dot(const T* HWY_RESTRICT a, const float* HWY_RESTRICT b, int dim) {
+    const F32Tag d;
+    F32 sum0 = hn::Zero(d);
+    F32 sum1 = hn::Zero(d);
+    int i = 0;
+    for (; i + 4 * kLanes <= dim; i += 4 * kLanes) {
+      sum0 = hn::MulAdd(LoadF32(d, a + i), hn::LoadU(d, b + i), sum0);
+      sum1 = hn::MulAdd(LoadF32(d, a + i + kLanes), hn::LoadU(d, b + i + kLanes), sum1);
+      sum0 = hn::MulAdd(LoadF32(d, a + i + 2 * kLanes), hn::LoadU(d, b + i + 2 * kLanes), sum0);
+      sum1 = hn::MulAdd(LoadF32(d, a + i + 3 * kLanes), hn::LoadU(d, b + i + 3 * kLanes), sum1);
+    }
+    for (; i < dim; i += kLanes) sum0 = hn::MulAdd(LoadF32(d, a + i), hn::LoadU(d, b + i), sum0);
+    return hn::Add(sum0, sum1);
+  }
+
   static HWY_INLINE void StoreScores(F32* HWY_RESTRICT sums, int key, float* HWY_RESTRICT scores) {
     const F32Tag d;
     if constexpr (kRows == 1) {
@@ -124,7 +169,7 @@ struct FewRows {
       HWY_ALIGN float each[kSums];
       for (int i = 0; i < kSums; i += kLanes) hn::Store(SumOfEach(sums + i), d, each + i);
       for (int r = 0; r < kRows; ++r) {
-        for (int j = 0; j < kKeys; ++j) scores[r * kRow + key + j] = each[r * kKeys + j];
+        std::memcpy(scores + r * kRow + key, each + r * kKeys, kKeys * sizeof(float));
       }
     }
   }
@@ -169,84 +214,113 @@ struct FewRows {
   }
 };
 
-/// All keys of `item` for KV heads [first_head, first_head + heads) of one query. Inside a tile K
-/// is walked in page order over all heads, then V; while one head's rows of a block are used, the
-/// next head's are on their way.
+/// K or V of a tile of keys over some heads, cut into pieces in the order in which they are read: a
+/// 4 KiB page of a head, then the same keys of the next head, so that a block is read as it lies.
+/// One head alone is one piece.
+template <typename T>
+struct TilePieces {
+  const T* pool = nullptr;
+  int64_t head_stride = 0;
+  const float* scales = nullptr;  ///< where T has them
+  int64_t head_rows = 0;
+  const int64_t* offsets = nullptr;  ///< [kKeyTile], and where T has scales their rows behind
+  int count = 0;                     ///< keys
+  int heads = 0;
+  int keys = 0;  ///< of a piece
+
+  int pieces() const { return (count + keys - 1) / keys * heads; }
+  int first_key(int piece) const { return piece / heads * keys; }
+  HWY_INLINE KvRows<T> At(int piece) const {
+    const int head = piece % heads;
+    const int key = first_key(piece);
+    KvRows<T> rows{pool + head * head_stride, offsets + key, std::min(keys, count - key)};
+    if constexpr (kHasScales<T>) {
+      rows.scales = scales + head * head_rows;
+      rows.scale_rows = offsets + kKeyTile + key;
+    }
+    return rows;
+  }
+};
+
+/// All keys of `item` for KV heads [first_head, first_head + heads) of one query. Tile by tile K is
+/// read, then V; what is used 8 KiB later is on its way, whether it is of the same tile, of its V
+/// or of the next tile's K.
 template <typename T, int kRows, class Accessor>
 HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& item,
                                 const Accessor& kv, int first_head, int heads,
                                 const AttentionWorkspace& work) {
   using Rows = FewRows<T, kRows>;
+  constexpr int kPageBytes = 4096;
+  constexpr int kPagesAhead = 2;
   const int dim = call.head_dim;
-  const T* const k_pool = static_cast<const T*>(call.k) + first_head * kv.head_stride();
-  const T* const v_pool = static_cast<const T*>(call.v) + first_head * kv.head_stride();
   const int64_t score_rows = kRows * AttentionWorkspace::kScoreRow;
-  // With one head a tile is one piece; with more, a piece is about a 4 KiB page of a head, so that
-  // its rows and the next head's fit into the first-level cache.
-  const int distance = RowsAhead<T>::Distance(dim);
-  const int segment = heads == 1 ? kKeyTile : std::clamp(distance, 8, static_cast<int>(kKeyTile));
+  const int page_keys =
+      std::clamp(kPageBytes / (dim * static_cast<int>(sizeof(T))), 8, static_cast<int>(kKeyTile));
+  // With many rows V is walked once for each few columns and only the first walk prefetches: short
+  // pieces spread that out. With few, a call for each page is what costs.
+  const bool whole_tile = heads == 1 && kRows <= 2;
+  const int piece_keys = whole_tile ? static_cast<int>(kKeyTile) : page_keys;
+  const int pieces_ahead = whole_tile ? 1 : kPagesAhead;
 
-  // Element offsets of a tile's keys and, where T has scales, their rows behind them.
   int64_t lists[2][(kHasScales<T> ? 2 : 1) * kKeyTile];
-  const auto list_tile = [&](int begin, int64_t* offsets) {
-    const int count = std::min<int>(kKeyTile, item.end_key - begin);
-    if (count > 0) ListKeys(kv, begin, count, offsets);
+  const auto tile = [&](const void* pool, const float* scales, int begin, const int64_t* offsets)
+                        HWY_ATTR {
+                          TilePieces<T> pieces;
+                          pieces.pool = static_cast<const T*>(pool) + first_head * kv.head_stride();
+                          pieces.head_stride = kv.head_stride();
+                          if constexpr (kHasScales<T>) {
+                            pieces.head_rows = kv.head_stride() / dim;
+                            pieces.scales = scales + first_head * pieces.head_rows;
+                          }
+                          pieces.offsets = offsets;
+                          pieces.count = std::clamp<int>(item.end_key - begin, 0, kKeyTile);
+                          pieces.heads = heads;
+                          pieces.keys = piece_keys;
+                          return pieces;
+                        };
+  const auto list = [&](int begin, int64_t* offsets) HWY_ATTR {
+    const int count = std::clamp<int>(item.end_key - begin, 0, kKeyTile);
+    ListKeys(kv, begin, count, offsets);
     if constexpr (kHasScales<T>) ListScales(offsets, count, dim, offsets + kKeyTile);
-    return std::max(count, 0);
   };
-  const auto scale_rows = [&](const int64_t* offsets) {
-    return kHasScales<T> ? offsets + kKeyTile : nullptr;
-  };
-  const int64_t head_rows = kHasScales<T> ? kv.head_stride() / dim : 0;
-  const float* const k_scales = kHasScales<T> ? call.k_scales + first_head * head_rows : nullptr;
-  const float* const v_scales = kHasScales<T> ? call.v_scales + first_head * head_rows : nullptr;
   int64_t* offsets = lists[0];
   int64_t* next_offsets = lists[1];
-  int count = list_tile(item.first_key, offsets);
+  list(item.first_key, offsets);
   for (int begin = item.first_key; begin < item.end_key; begin += kKeyTile) {
-    const int next_count = list_tile(begin + kKeyTile, next_offsets);
-    const KvRows<T> first_v{v_pool, offsets, std::min(segment, count), v_scales,
-                            scale_rows(offsets)};
-    const KvRows<T> next_k{k_pool, next_offsets, std::min(segment, next_count), k_scales,
-                           scale_rows(next_offsets)};
-    const auto walk = [&](const T* pool, const float* scales, const KvRows<T>& after,
-                          const auto& use) HWY_ATTR {
-      const auto piece = [&](int key, int head) HWY_ATTR {
-        KvRows<T> rows{pool + head * kv.head_stride(), offsets + key,
-                       std::min(segment, count - key)};
-        if constexpr (kHasScales<T>) {
-          rows.scales = scales + head * head_rows;
-          rows.scale_rows = scale_rows(offsets) + key;
-        }
-        return rows;
-      };
-      for (int key = 0; key < count; key += segment) {
-        for (int head = 0; head < heads; ++head) {
-          const bool last = key + segment >= count;
-          const KvRows<T> next = head + 1 < heads ? piece(key, head + 1)
-                                 : last           ? after
-                                                  : piece(key + segment, 0);
-          use(RowsAhead<T>{piece(key, head), next, distance}, key, head);
-        }
-      }
+    list(begin + kKeyTile, next_offsets);
+    const TilePieces<T> k = tile(call.k, call.k_scales, begin, offsets);
+    const TilePieces<T> v = tile(call.v, call.v_scales, begin, offsets);
+    const TilePieces<T> next_k = tile(call.k, call.k_scales, begin + kKeyTile, next_offsets);
+    const int pieces = k.pieces();
+    const auto rows_at = [&](const TilePieces<T>& now, const TilePieces<T>& then,
+                             int piece) HWY_ATTR {
+      const int later = piece + pieces_ahead;
+      RowsAhead<T> rows{now.At(piece), later < pieces                   ? now.At(later)
+                                       : later - pieces < then.pieces() ? then.At(later - pieces)
+                                                                        : KvRows<T>{}};
+      rows.ahead = whole_tile ? kPagesAhead * page_keys : rows.now.count;
+      return rows;
     };
-    walk(k_pool, k_scales, first_v, [&](const RowsAhead<T>& rows, int key, int head) HWY_ATTR {
-      float* const scores = work.scores() + head * score_rows + key;
+    for (int piece = 0; piece < pieces; ++piece) {
+      const RowsAhead<T> rows = rows_at(k, v, piece);
+      const int head = piece % heads;
+      float* const scores = work.scores() + head * score_rows + k.first_key(piece);
       Rows::Scores(rows, dim, work.q() + head * kRows * dim, scores);
       if constexpr (kHasScales<T>) Rows::ApplyScales(rows, scores);
-    });
+    }
     for (int row = 0; row < heads * kRows; ++row) {
-      const float factor = SoftmaxTile(work.scores() + row * AttentionWorkspace::kScoreRow, count,
+      const float factor = SoftmaxTile(work.scores() + row * AttentionWorkspace::kScoreRow, k.count,
                                        work.largest()[row], work.sum()[row]);
       if (factor != 1.0f) Rescale(factor, dim, work.out() + row * dim);
     }
-    walk(v_pool, v_scales, next_k, [&](const RowsAhead<T>& rows, int key, int head) HWY_ATTR {
-      float* const weights = work.scores() + head * score_rows + key;
+    for (int piece = 0; piece < pieces; ++piece) {
+      const RowsAhead<T> rows = rows_at(v, next_k, piece);
+      const int head = piece % heads;
+      float* const weights = work.scores() + head * score_rows + v.first_key(piece);
       if constexpr (kHasScales<T>) Rows::ApplyScales(rows, weights);
       Rows::Accumulate(rows, dim, weights, work.out() + head * kRows * dim);
-    });
+    }
     std::swap(offsets, next_offsets);
-    count = next_count;
   }
 }
 

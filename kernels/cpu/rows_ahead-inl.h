@@ -33,28 +33,25 @@ struct KvRows {
   HWY_INLINE float Scale(int row) const { return scales[scale_rows[row]]; }
 };
 
-/// Prefetches a fixed distance ahead of the row in use: first the rest of the rows in use, then
-/// those that come next.
+/// Rows in use, and the piece that follows or comes somewhat later. Using row i prefetches the row
+/// `ahead` rows further on: one of the same piece, or beyond its end one of the later piece.
 template <typename T>
 struct RowsAhead {
   KvRows<T> now;
-  KvRows<T> next;
-  int distance = 0;  ///< rows
-
-  /// About what memory delivers in its own latency: rows prefetched much earlier are evicted again.
-  static constexpr int Distance(int dim) {
-    constexpr int kBytes = 4096;
-    return std::max(1, kBytes / (dim * static_cast<int>(sizeof(T))));
-  }
+  KvRows<T> later;
+  int ahead = 0;
 
   HWY_INLINE void Prefetch(int row, int dim) const {
     constexpr int kLine = 64 / static_cast<int>(sizeof(T));
-    row += distance;
-    const KvRows<T>& rows = row < now.count ? now : next;
+    row += ahead;
+    const KvRows<T>& rows = row < now.count ? now : later;
     if (row >= now.count) row -= now.count;
     if (row >= rows.count) return;
     const T* const from = rows.pool + rows.offsets[row];
-    for (int i = 0; i < dim; i += kLine) hwy::Prefetch(from + i);
+    for (int i = 0; i < dim; i += 2 * kLine) {
+      hwy::Prefetch(from + i);
+      hwy::Prefetch(from + i + kLine);
+    }
     if constexpr (kHasScales<T>) hwy::Prefetch(rows.scales + rows.scale_rows[row]);
   }
 };
