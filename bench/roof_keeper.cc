@@ -15,8 +15,8 @@ namespace {
 
 /// What the roofs depend on.
 std::string ModelKey(const PlannedRun& run) {
-  return fmt::format("{} {} {} {}", run.spec.model, DtypeName(run.spec.kv_cache_dtype),
-                     ResolveThreads(run.spec), run.spec.block_size);
+  return fmt::format("{} {} {} {} {}", run.spec.model, DtypeName(run.spec.kv_cache_dtype),
+                     DtypeName(run.dtype), ResolveThreads(run.spec), run.spec.block_size);
 }
 
 /// What the predicted and the measured run have in common.
@@ -50,8 +50,10 @@ bool Steady(const CpuRoofs& before, const CpuRoofs& after) {
 
 const CpuRoofs& RoofKeeper::Measure(const PlannedRun& run) {
   ThreadPool pool(static_cast<int>(ResolveThreads(run.spec)));
-  const CpuRoofOptions options{
-      .seconds = 1.5, .model_weights = true, .block_sizes = {0, run.spec.block_size}};
+  const CpuRoofOptions options{.seconds = 1.5,
+                               .model_weights = true,
+                               .dtype = run.dtype,
+                               .block_sizes = {0, run.spec.block_size}};
   std::vector<CpuRoofs>& roofs = by_model_[ModelKey(run)];
   roofs.push_back(MeasureCpuRoofs(run.model, run.spec.kv_cache_dtype, pool, options));
   last_ = ModelKey(run);

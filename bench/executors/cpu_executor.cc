@@ -22,6 +22,7 @@ Decoder::Config DecoderConfig(const CpuExecutorConfig& config) {
   return {
       .model = config.model,
       .dense = config.dense,
+      .weights = WeightTypeOf(config.dtype),
       .max_tokens = config.limits.max_num_batched_tokens,
       .max_sequences = std::min(config.limits.max_num_seqs, config.limits.max_num_batched_tokens),
       .max_positions = config.limits.max_model_len};
@@ -72,8 +73,8 @@ void CpuExecutor::CheckKernels(const ModelShape& m, Dtype kv_cache_dtype) {
 void CpuExecutor::Check(const CpuExecutorConfig& config, const KvCache& cache) {
   const ModelShape& m = config.model;
   CheckKernels(m, config.kv_cache_dtype);
-  if (config.dtype != Dtype::kFp32) {
-    throw Error(fmt::format("--dtype {}: the cpu executor has float32 weights only",
+  if (config.dtype != Dtype::kFp32 && config.dtype != Dtype::kBf16) {
+    throw Error(fmt::format("--dtype {}: the cpu executor has float32 and bfloat16 weights",
                             DtypeName(config.dtype)));
   }
   const int64_t kv_bytes = KvPools::Bytes(m, KvTypeOf(config.kv_cache_dtype), cache);

@@ -158,7 +158,8 @@ CpuRoofs MeasureCpuRoofs(const ModelShape& model, Dtype kv_dtype, ThreadPool& po
   const int64_t bytes = options.working_set_bytes > 0 ? options.working_set_bytes
                                                       : MemoryWorkingSet(CpuCaches(), pool.size());
   ReadRoof read(static_cast<size_t>(bytes));
-  LayerWorkload layers(model, bytes, options.model_weights, kRows.back(), pool);
+  LayerWorkload layers(model, WeightTypeOf(options.dtype), bytes, options.model_weights,
+                       kRows.back(), pool);
   KvWorkload kv(model, KvTypeOf(kv_dtype), bytes, options.block_sizes, pool);
 
   Rounds rounds;

@@ -60,6 +60,7 @@ struct CpuRoofOptions {
   /// Dense layers on the model's own weights where the working set is larger, so that the caches
   /// hold of them what they hold in a run; otherwise on weights that no cache holds.
   bool model_weights = false;
+  Dtype dtype = Dtype::kFp32;                  ///< of the weights
   std::vector<int32_t> block_sizes = {0, 16};  ///< an entry of CpuRoofs::decode for each; 0 first
 };
 

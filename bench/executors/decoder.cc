@@ -58,6 +58,10 @@ void FillUniform(Buffer& buffer, uint64_t seed, const char* stream) {
 
 }  // namespace
 
+WeightType WeightTypeOf(Dtype dtype) {
+  return dtype == Dtype::kBf16 ? WeightType::kBf16 : WeightType::kFp32;
+}
+
 int64_t Decoder::Bytes(const Config& config) {
   const ModelShape& m = config.model;
   const int64_t attended = m.num_attention_heads * m.head_dim;
@@ -65,11 +69,13 @@ int64_t Decoder::Bytes(const Config& config) {
   if (!config.dense) {
     return 4 * (floats + (config.max_tokens + kNoiseRows) * QkvWidth(m));
   }
+  const int64_t weights =
+      m.num_hidden_layers * m.hidden_size * (QkvWidth(m) + attended + 3 * m.intermediate_size) +
+      m.vocab_size * m.hidden_size;
   floats +=
-      m.num_hidden_layers * m.hidden_size * (QkvWidth(m) + attended + 3 * m.intermediate_size);
-  floats += 2 * m.vocab_size * m.hidden_size + config.max_sequences * m.vocab_size;
+      m.vocab_size * m.hidden_size + config.max_sequences * m.vocab_size;  // embedding, logits
   floats += config.max_tokens * (3 * m.hidden_size + QkvWidth(m) + 3 * m.intermediate_size);
-  return 4 * floats;
+  return 4 * floats + WeightBytes(config.weights) * weights;
 }
 
 Decoder::Decoder(const Config& config, ThreadPool& pool)
@@ -89,15 +95,16 @@ Decoder::Decoder(const Config& config, ThreadPool& pool)
   }
   for (int64_t i = 0; i < m.num_hidden_layers; ++i) {
     const auto seed = static_cast<uint64_t>(4 * i);
-    layers_.push_back({.qkv = DenseLayer(m.hidden_size, qkv_width_, seed),
-                       .output = DenseLayer(attended, m.hidden_size, seed + 1),
-                       .gate_up = DenseLayer(m.hidden_size, 2 * m.intermediate_size, seed + 2),
-                       .down = DenseLayer(m.intermediate_size, m.hidden_size, seed + 3)});
+    layers_.push_back(
+        {.qkv = DenseLayer(m.hidden_size, qkv_width_, seed, config.weights),
+         .output = DenseLayer(attended, m.hidden_size, seed + 1, config.weights),
+         .gate_up = DenseLayer(m.hidden_size, 2 * m.intermediate_size, seed + 2, config.weights),
+         .down = DenseLayer(m.intermediate_size, m.hidden_size, seed + 3, config.weights)});
     const Layer& layer = layers_.back();
     weight_bytes_ += layer.qkv.weight_bytes() + layer.output.weight_bytes() +
                      layer.gate_up.weight_bytes() + layer.down.weight_bytes();
   }
-  lm_head_.emplace_back(m.hidden_size, m.vocab_size, uint64_t{1} << 32);
+  lm_head_.emplace_back(m.hidden_size, m.vocab_size, uint64_t{1} << 32, config.weights);
   embedding_ = Floats(m.vocab_size * m.hidden_size);
   FillUniform(embedding_, 0, "decoder embedding");
   weight_bytes_ += lm_head_[0].weight_bytes() + static_cast<int64_t>(embedding_.size());

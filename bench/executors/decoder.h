@@ -17,6 +17,10 @@
 
 namespace kvbench {
 
+/// A weight dtype as the dense layers name it. Precondition: one that they have
+/// (CpuExecutor::Check).
+WeightType WeightTypeOf(Dtype dtype);
+
 /// Seconds of a step by what they were spent on.
 struct StepPhases {
   double attention = 0;
@@ -33,6 +37,7 @@ class Decoder {
   struct Config {
     ModelShape model;
     bool dense = true;
+    WeightType weights = WeightType::kFp32;
     int64_t max_tokens = 0;     ///< of a step
     int64_t max_sequences = 0;  ///< of a step
     int64_t max_positions = 0;  ///< of a sequence

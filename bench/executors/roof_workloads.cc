@@ -43,8 +43,8 @@ int64_t QkvWidth(const ModelShape& m) {
 
 }  // namespace
 
-LayerWorkload::LayerWorkload(const ModelShape& m, int64_t bytes, bool model_weights,
-                             int64_t max_rows, ThreadPool& pool)
+LayerWorkload::LayerWorkload(const ModelShape& m, WeightType weights, int64_t bytes,
+                             bool model_weights, int64_t max_rows, ThreadPool& pool)
     : pool_(pool),
       model_(m),
       qkv_width_(QkvWidth(m)),
@@ -64,8 +64,8 @@ LayerWorkload::LayerWorkload(const ModelShape& m, int64_t bytes, bool model_weig
   const int64_t least = DenseLayer::kPanel * pool.size();
   uint64_t seed = 0;
   const auto make = [&](int64_t in, int64_t out) {
-    return DenseLayer(in, std::min(out, std::max(least, kMostWeights / in / least * least)),
-                      seed++);
+    return DenseLayer(in, std::min(out, std::max(least, kMostWeights / in / least * least)), seed++,
+                      weights);
   };
   int64_t made_bytes = 0;
   for (int64_t layer = 0; layer < 2 || made_bytes < bytes; ++layer) {

@@ -30,8 +30,8 @@ class LayerWorkload {
   /// Weights that no cache holds: as many layers as fill `bytes`. With `model_weights` no more than
   /// the model's own layers and LM head, of which caches hold what they hold in a run's steps.
   /// Throws std::bad_alloc.
-  LayerWorkload(const ModelShape& model, int64_t bytes, bool model_weights, int64_t max_rows,
-                ThreadPool& pool);
+  LayerWorkload(const ModelShape& model, WeightType weights, int64_t bytes, bool model_weights,
+                int64_t max_rows, ThreadPool& pool);
 
   /// Runs the next layer, or with the model's own weights and few rows all of them, as the last of
   /// several such steps.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/cpu/targets.h"
+#include "kernels/float16.h"
 #include "kernels/mix_bits.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -26,15 +27,15 @@ constexpr int kRowBlock = std::max(1, 12 / kPanelVectors);
 /// Inputs after which the next rows take their turn, while this much of the panel is in the
 /// first-level cache.
 constexpr int64_t kDepthBlock = 256;
-/// Inputs ahead that a panel is prefetched, 64 bytes each. It may reach into the next panel, or
-/// past the last one: a prefetch cannot fault.
+/// Inputs ahead that a panel is prefetched, 64 or 32 bytes each. It may reach into the next panel,
+/// or past the last one: a prefetch cannot fault.
 constexpr int64_t kAhead = 24;
 
 // y[r, 0..16) (+)= x[r, begin..end) * panel for kRows rows.
 // The unrolling matters: sums that stay an array are stored at every step.
-template <int kRows>
+template <int kRows, typename T>
 HWY_INLINE void MultiplyPanel(const float* HWY_RESTRICT x, int64_t x_stride,
-                              const float* HWY_RESTRICT panel, int64_t begin, int64_t end,
+                              const T* HWY_RESTRICT panel, int64_t begin, int64_t end,
                               float* HWY_RESTRICT y, int64_t y_stride) {
   const F32Tag d;
   F32 sums[kRows * kPanelVectors];
@@ -48,7 +49,7 @@ HWY_INLINE void MultiplyPanel(const float* HWY_RESTRICT x, int64_t x_stride,
     F32 weights[kPanelVectors];
     KVBENCH_UNROLL
     for (int j = 0; j < kPanelVectors; ++j) {
-      weights[j] = hn::LoadU(d, panel + k * kPanelLanes + j * kLanes);
+      weights[j] = LoadF32(d, panel + k * kPanelLanes + j * kLanes);
     }
     KVBENCH_UNROLL
     for (int r = 0; r < kRows; ++r) {
@@ -66,17 +67,18 @@ HWY_INLINE void MultiplyPanel(const float* HWY_RESTRICT x, int64_t x_stride,
 }
 
 // `rows` rows, 1 to kRowBlock.
-template <int kRows = kRowBlock>
-void MultiplyRows(int64_t rows, const float* x, int64_t x_stride, const float* panel, int64_t begin,
+template <typename T, int kRows = kRowBlock>
+void MultiplyRows(int64_t rows, const float* x, int64_t x_stride, const T* panel, int64_t begin,
                   int64_t end, float* y, int64_t y_stride) {
   if (rows == kRows) return MultiplyPanel<kRows>(x, x_stride, panel, begin, end, y, y_stride);
   if constexpr (kRows > 1) {
-    MultiplyRows<kRows - 1>(rows, x, x_stride, panel, begin, end, y, y_stride);
+    MultiplyRows<T, kRows - 1>(rows, x, x_stride, panel, begin, end, y, y_stride);
   }
 }
 
 /// One panel for all rows. @param y [rows, 16], rows y_stride apart
-void MultiplyByPanel(const float* x, int64_t rows, int64_t in, const float* panel, float* y,
+template <typename T>
+void MultiplyPanelOf(const float* x, int64_t rows, int64_t in, const T* panel, float* y,
                      int64_t y_stride) {
   const int64_t blocks = (rows + kRowBlock - 1) / kRowBlock;
   const int64_t depth = blocks == 1 ? in : kDepthBlock;
@@ -87,6 +89,16 @@ void MultiplyByPanel(const float* x, int64_t rows, int64_t in, const float* pane
       const int64_t count = rows * (block + 1) / blocks - row;
       MultiplyRows(count, x + row * in, in, panel, begin, end, y + row * y_stride, y_stride);
     }
+  }
+}
+
+/// @param panel of the layer's type
+void MultiplyByPanel(const float* x, int64_t rows, int64_t in, const void* panel, WeightType type,
+                     float* y, int64_t y_stride) {
+  if (type == WeightType::kBf16) {
+    MultiplyPanelOf(x, rows, in, static_cast<const hwy::bfloat16_t*>(panel), y, y_stride);
+  } else {
+    MultiplyPanelOf(x, rows, in, static_cast<const float*>(panel), y, y_stride);
   }
 }
 
@@ -108,49 +120,59 @@ int64_t Panels(int64_t out) { return (out + DenseLayer::kPanel - 1) / DenseLayer
 
 }  // namespace
 
-DenseLayer::DenseLayer(int64_t in, int64_t out)
-    : in_(in), out_(out), weights_(static_cast<size_t>(Panels(out) * kPanel * in) * sizeof(float)) {
+DenseLayer::DenseLayer(int64_t in, int64_t out, WeightType type)
+    : in_(in),
+      out_(out),
+      type_(type),
+      weights_(static_cast<size_t>(Panels(out) * kPanel * in * WeightBytes(type))) {
   assert(in > 0 && out > 0);
 }
 
-float& DenseLayer::Weight(int64_t out, int64_t in) {
-  return weights_.as<float>()[(out / kPanel * in_ + in) * kPanel + out % kPanel];
-}
-
-DenseLayer::DenseLayer(int64_t in, int64_t out, std::span<const float> weights)
-    : DenseLayer(in, out) {
-  assert(static_cast<int64_t>(weights.size()) == in * out);
-  for (int64_t o = 0; o < out; ++o) {
-    for (int64_t i = 0; i < in; ++i) Weight(o, i) = weights[static_cast<size_t>(o * in + i)];
+void DenseLayer::Put(int64_t out, int64_t in, float weight) {
+  const int64_t at = (out / kPanel * in_ + in) * kPanel + out % kPanel;
+  if (type_ == WeightType::kBf16) {
+    weights_.as<uint16_t>()[at] = FloatToBf16(weight);
+  } else {
+    weights_.as<float>()[at] = weight;
   }
 }
 
-DenseLayer::DenseLayer(int64_t in, int64_t out, uint64_t seed) : DenseLayer(in, out) {
+DenseLayer::DenseLayer(int64_t in, int64_t out, std::span<const float> weights, WeightType type)
+    : DenseLayer(in, out, type) {
+  assert(static_cast<int64_t>(weights.size()) == in * out);
+  for (int64_t o = 0; o < out; ++o) {
+    for (int64_t i = 0; i < in; ++i) Put(o, i, weights[static_cast<size_t>(o * in + i)]);
+  }
+}
+
+DenseLayer::DenseLayer(int64_t in, int64_t out, uint64_t seed, WeightType type)
+    : DenseLayer(in, out, type) {
   const float largest = std::sqrt(3.0f / static_cast<float>(in));
   for (int64_t o = 0; o < out; ++o) {
     for (int64_t i = 0; i < in; ++i) {
       const auto bits = static_cast<int32_t>(
           MixBits(seed + static_cast<uint64_t>(o * in + i) * kMixIncrement) >> 40);
-      Weight(o, i) = static_cast<float>(bits - (1 << 23)) * 0x1p-23f * largest;
+      Put(o, i, static_cast<float>(bits - (1 << 23)) * 0x1p-23f * largest);
     }
   }
 }
 
 void DenseLayer::Run(ThreadPool& pool, const float* x, int64_t rows, float* y) const {
   const auto multiply = HWY_DYNAMIC_DISPATCH(MultiplyByPanel);
+  const int64_t panel_bytes = kPanel * in_ * WeightBytes(type_);
   pool.Run([&](int thread) {
     const ThreadRange range = SplitRange(Panels(out_), thread, pool.size());
     for (int64_t row = 0; row < rows; row += kRowChunk) {
       const int64_t count = std::min(kRowChunk, rows - row);
       for (int64_t panel = range.begin; panel < range.end; ++panel) {
-        const float* const weights = weights_.as<float>() + panel * kPanel * in_;
+        const void* const weights = weights_.as<char>() + panel * panel_bytes;
         const int64_t column = panel * kPanel;
         if (column + kPanel <= out_) {
-          multiply(x + row * in_, count, in_, weights, y + row * out_ + column, out_);
+          multiply(x + row * in_, count, in_, weights, type_, y + row * out_ + column, out_);
           continue;
         }
         float part[kRowChunk * kPanel];
-        multiply(x + row * in_, count, in_, weights, part, kPanel);
+        multiply(x + row * in_, count, in_, weights, type_, part, kPanel);
         for (int64_t r = 0; r < count; ++r) {
           std::copy_n(part + r * kPanel, out_ - column, y + (row + r) * out_ + column);
         }

@@ -8,7 +8,11 @@
 
 namespace kvbench {
 
-/// y[rows, out] = x[rows, in] * W^T with fp32 weights W [out, in], on the caller's pool.
+/// Element type of a dense layer's weights; activations and sums are fp32.
+enum class WeightType : int32_t { kFp32, kBf16 };
+constexpr int WeightBytes(WeightType type) { return type == WeightType::kBf16 ? 2 : 4; }
+
+/// y[rows, out] = x[rows, in] * W^T with weights W [out, in] in fp32 or bf16, on the caller's pool.
 ///
 /// The weights are packed once into panels of 16 outputs, [out / 16, in, 16], so that any number of
 /// rows reads them as one stream and no sum runs across lanes.
@@ -39,25 +43,28 @@ class DenseLayer {
   /// Outputs of a panel.
   static constexpr int64_t kPanel = 16;
 
-  /// Packs a copy of `weights` [out, in]. Throws std::bad_alloc.
-  DenseLayer(int64_t in, int64_t out, std::span<const float> weights);
+  /// Packs a copy of `weights` [out, in], rounded to nearest even for kBf16. Throws std::bad_alloc.
+  DenseLayer(int64_t in, int64_t out, std::span<const float> weights,
+             WeightType type = WeightType::kFp32);
   /// Weights drawn evenly from +-sqrt(3 / in), so that outputs keep the inputs' variance. The same
   /// seed, the same bits.
-  DenseLayer(int64_t in, int64_t out, uint64_t seed);
+  DenseLayer(int64_t in, int64_t out, uint64_t seed, WeightType type = WeightType::kFp32);
 
   int64_t in() const { return in_; }
   int64_t out() const { return out_; }
-  int64_t weight_bytes() const { return in_ * out_ * 4; }
+  WeightType type() const { return type_; }
+  int64_t weight_bytes() const { return in_ * out_ * WeightBytes(type_); }
 
   /// @param x [rows, in], rows contiguous; @param y [rows, out], rows contiguous, not overlapping x
   void Run(ThreadPool& pool, const float* x, int64_t rows, float* y) const;
 
  private:
-  DenseLayer(int64_t in, int64_t out);
-  float& Weight(int64_t out, int64_t in);
+  DenseLayer(int64_t in, int64_t out, WeightType type);
+  void Put(int64_t out, int64_t in, float weight);
 
   int64_t in_;
   int64_t out_;
+  WeightType type_;
   Buffer weights_;
 };
 

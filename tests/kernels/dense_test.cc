@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/float16.h"
 #include "tests/kernels/targets_for_test.h"
 
 namespace kvbench {
@@ -21,10 +22,15 @@ std::vector<float> Uniform(size_t count, std::mt19937& random) {
   return result;
 }
 
-void ExpectMatches(ThreadPool& pool, Shape shape, int64_t rows, std::mt19937& random) {
-  const auto weights = Uniform(static_cast<size_t>(shape.in * shape.out), random);
+void ExpectMatches(ThreadPool& pool, Shape shape, int64_t rows, WeightType type,
+                   std::mt19937& random) {
+  auto weights = Uniform(static_cast<size_t>(shape.in * shape.out), random);
   const auto x = Uniform(static_cast<size_t>(rows * shape.in), random);
-  const DenseLayer layer(shape.in, shape.out, weights);
+  const DenseLayer layer(shape.in, shape.out, weights, type);
+  EXPECT_EQ(layer.weight_bytes(), shape.in * shape.out * WeightBytes(type));
+  if (type == WeightType::kBf16) {
+    for (float& weight : weights) weight = Bf16ToFloat(FloatToBf16(weight));
+  }
   constexpr float kGuard = 77.0f;
   std::vector<float> y(static_cast<size_t>((rows + 1) * shape.out), kGuard);
   layer.Run(pool, x.data(), rows, y.data());
@@ -55,7 +61,8 @@ TEST(DenseLayerTest, MatchesDoubleSumsForAnyShapeThreadsAndInstructionSet) {
       for (const Shape shape : {Shape{64, 64}, Shape{300, 48}, Shape{7, 5}, Shape{513, 33}}) {
         for (const int64_t rows : {1, 2, 3, 5, 6, 7, 13, 32, 200}) {
           if (rows == 200 && threads > 1) continue;
-          ExpectMatches(pool, shape, rows, random);
+          ExpectMatches(pool, shape, rows, WeightType::kFp32, random);
+          ExpectMatches(pool, shape, rows, WeightType::kBf16, random);
         }
       }
     }
