@@ -85,9 +85,7 @@ std::vector<CpuCache> CpuCaches(const fs::path& cpu_folder) {
   return caches;
 }
 
-int64_t MemoryWorkingSet(std::span<const CpuCache> caches, int threads) {
-  constexpr int64_t kLeast = int64_t{128} << 20;
-  constexpr int64_t kMost = int64_t{1} << 30;
+int64_t LastLevelCacheBytes(std::span<const CpuCache> caches, int threads) {
   int64_t last_level = 0;
   int level = 0;
   for (const CpuCache& cache : caches) {
@@ -96,8 +94,15 @@ int64_t MemoryWorkingSet(std::span<const CpuCache> caches, int threads) {
       last_level = cache.bytes * std::min(cache.instances, threads);
     }
   }
+  return last_level;
+}
+
+int64_t MemoryWorkingSet(std::span<const CpuCache> caches, int threads) {
+  constexpr int64_t kLeast = int64_t{128} << 20;
+  constexpr int64_t kMost = int64_t{1} << 30;
   constexpr auto kPage = static_cast<int64_t>(Buffer::kHugePage);
-  return std::clamp((4 * last_level + kPage - 1) / kPage * kPage, kLeast, kMost);
+  const int64_t bytes = 4 * LastLevelCacheBytes(caches, threads);
+  return std::clamp((bytes + kPage - 1) / kPage * kPage, kLeast, kMost);
 }
 
 }  // namespace kvbench

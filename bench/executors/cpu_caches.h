@@ -22,6 +22,9 @@ struct CpuCache {
 std::vector<CpuCache> CpuCaches(
     const std::filesystem::path& cpu_folder = "/sys/devices/system/cpu");
 
+/// Bytes of the last-level caches that `threads` cores may have together; 0: unknown.
+int64_t LastLevelCacheBytes(std::span<const CpuCache> caches, int threads);
+
 /// Bytes so many that going through them again and again finds none of them in a cache: four times
 /// the last-level caches that `threads` cores may have, from 128 MiB to 1 GiB, whole huge pages.
 int64_t MemoryWorkingSet(std::span<const CpuCache> caches, int threads);

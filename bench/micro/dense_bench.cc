@@ -1,41 +1,83 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "bench/micro/counters.h"
-#include "fmt/format.h"
+#include "bench/micro/roof_meter.h"
 #include "kernels/cpu/dense.h"
 
 namespace kvbench::micro {
 namespace {
 
-// Enough copies of the layer that the weights come from memory, as in a decode step.
-void Dense(benchmark::State& state, int64_t in, int64_t out, int64_t rows, int threads) {
-  constexpr int64_t kWorkingSet = int64_t{192} << 20;
-  std::vector<DenseLayer> layers;
-  const int64_t copies = std::clamp<int64_t>(kWorkingSet / (in * out * 4), 1, 256);
-  for (int64_t i = 0; i < copies; ++i) layers.emplace_back(in, out, static_cast<uint64_t>(i));
-  Buffer x(static_cast<size_t>(rows * in) * sizeof(float));
-  Buffer y(static_cast<size_t>(rows * out) * sizeof(float));
-  std::fill_n(x.as<float>(), rows * in, 0.5f);
-  ThreadPool pool(threads);
-  size_t next = 0;
-  for (auto _ : state) {
-    layers[next].Run(pool, x.as<float>(), rows, y.as<float>());
-    next = (next + 1) % layers.size();
+/// As many layers of one shape as fill the working set, taken in turn, so that the weights come
+/// from memory as in a decode step. Made when first asked for and kept: a case's repetitions, rows
+/// and threads share them.
+class Layers {
+ public:
+  Layers(int64_t in, int64_t out, int64_t bytes) : in_(in), out_(out), bytes_(bytes) {}
+
+  const DenseLayer& Next() {
+    if (layers_.empty()) {
+      const int64_t layer_bytes = in_ * out_ * int64_t{sizeof(float)};
+      const int64_t count = std::max<int64_t>(1, (bytes_ + layer_bytes - 1) / layer_bytes);
+      for (int64_t i = 0; i < count; ++i) {
+        layers_.emplace_back(in_, out_, static_cast<uint64_t>(i));
+      }
+    }
+    next_ = (next_ + 1) % layers_.size();
+    return layers_[next_];
   }
-  state.counters["weight_bytes_per_s"] = PerSecond(static_cast<double>(in * out * 4));
-  state.counters["flops_per_s"] = PerSecond(2.0 * static_cast<double>(in * out * rows));
+  int64_t in() const { return in_; }
+  int64_t out() const { return out_; }
+
+ private:
+  int64_t in_;
+  int64_t out_;
+  int64_t bytes_;
+  std::vector<DenseLayer> layers_;
+  size_t next_ = 0;
+};
+
+void Dense(benchmark::State& state, Workbench& bench, Layers& layers, int64_t rows, int threads) {
+  Buffer x(static_cast<size_t>(rows * layers.in()) * sizeof(float));
+  Buffer y(static_cast<size_t>(rows * layers.out()) * sizeof(float));
+  FillPattern(x.as<void>(), static_cast<int64_t>(x.size()), 4);
+  y.Touch();
+  RoofMeter roof(bench, threads);
+  ThreadPool& pool = bench.pool(threads);
+  const int64_t bytes = layers.Next().weight_bytes();
+  for (auto _ : state) {
+    const DenseLayer& layer = layers.Next();
+    roof.BeforeIteration();
+    const double seconds = SecondsOf([&] { layer.Run(pool, x.as<float>(), rows, y.as<float>()); });
+    roof.AfterIteration(bytes, seconds);
+    state.SetIterationTime(seconds);
+  }
+  state.counters["weight_bytes_per_s"] = PerSecond(static_cast<double>(bytes));
+  state.counters["flops_per_s"] =
+      PerSecond(2.0 * static_cast<double>(layers.in() * layers.out() * rows));
+  roof.SetCounters(state);
 }
 
 }  // namespace
 
-void RegisterDense() {
-  for (const int threads : {1, 2}) {
-    for (const auto& [in, out] : {std::pair<int64_t, int64_t>{512, 2816}, {4096, 11008}}) {
-      for (const int64_t rows : {1, 4, 8, 16, 32, 64, 256}) {
+void RegisterDense(Workbench& bench) {
+  for (const auto& [in, out] : {std::pair<int64_t, int64_t>{512, 2816}, {4096, 11008}}) {
+    const auto layers = std::make_shared<Layers>(in, out, bench.working_set_bytes());
+    for (const int threads : bench.thread_counts()) {
+      for (const int64_t rows : {1, 2, 4, 8, 16, 32, 64, 256}) {
         const auto name =
             fmt::format("dense/fp32/in:{}/out:{}/rows:{}/threads:{}", in, out, rows, threads);
-        benchmark::RegisterBenchmark(name.c_str(), Dense, in, out, rows, threads)->UseRealTime();
+        benchmark::RegisterBenchmark(name.c_str(),
+                                     [&bench, layers, rows, threads](benchmark::State& state) {
+                                       Dense(state, bench, *layers, rows, threads);
+                                     })
+            ->UseManualTime()
+            ->Unit(benchmark::kMicrosecond);
       }
     }
   }

@@ -1,69 +1,142 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
 #include "bench/micro/counters.h"
-#include "bench/micro/decode_case.h"
-#include "fmt/format.h"
+#include "bench/micro/kv_case.h"
+#include "bench/micro/roof_meter.h"
 #include "kernels/cpu/attention_plan.h"
 #include "kernels/cpu/block_copy.h"
 #include "kernels/cpu/kv_write.h"
+#include "workloads/error.h"
 
 namespace kvbench::micro {
 namespace {
 
-// One new token for each of many sequences, as a decode step writes them.
-void WriteTokens(benchmark::State& state, const DecodeShape& shape, int threads) {
-  const DecodeCase step(shape);
-  ThreadPool pool(threads);
-  for (auto _ : state) WriteKv(pool, step.write());
-  const double token = 2.0 * shape.num_kv_heads * shape.head_dim * KvTypeBytes(shape.kv_type);
-  state.counters["kv_bytes_per_s"] = PerSecond(token * shape.batch);
-  state.counters["tokens_per_s"] = PerSecond(shape.batch);
+/// The new tokens of many sequences, as a step writes them.
+void Write(benchmark::State& state, Workbench& bench, const KvShape& shape, int threads) {
+  KvCase work(shape, bench);
+  RoofMeter roof(bench, threads);
+  ThreadPool& pool = bench.pool(threads);
+  const int64_t bytes = work.written_bytes();
+  for (auto _ : state) {
+    work.Next();
+    const KvWriteCall& call = work.write();
+    roof.BeforeIteration();
+    const double seconds = SecondsOf([&] { WriteKv(pool, call); });
+    roof.AfterIteration(bytes, seconds);
+    state.SetIterationTime(seconds);
+  }
+  state.counters["kv_bytes_per_s"] = PerSecond(static_cast<double>(bytes));
+  state.counters["tokens_per_s"] = PerSecond(1.0 * shape.batch * shape.queries);
+  roof.SetCounters(state);
 }
 
-void Copy(benchmark::State& state, int64_t block_bytes, int threads) {
-  constexpr int64_t kPoolBytes = int64_t{256} << 20;
-  Buffer memory(static_cast<size_t>(kPoolBytes));
-  memory.Touch();
-  const auto blocks = static_cast<int32_t>(kPoolBytes / block_bytes);
-  std::vector<BlockPair> pairs;
-  for (int32_t i = 0; i < blocks / 2; ++i) pairs.push_back({i, blocks - 1 - i});
-  void* const pools[] = {memory.as<void>()};
-  ThreadPool pool(threads);
-  for (auto _ : state) CopyBlocks(pool, pools, block_bytes, pairs);
-  state.counters["copied_bytes_per_s"] =
-      PerSecond(static_cast<double>(block_bytes) * static_cast<double>(pairs.size()));
+/// Blocks of both arenas, in random order: what preemption by swapping or copy on write moves.
+void Copy(benchmark::State& state, Workbench& bench, int64_t block_bytes, int threads) {
+  constexpr int64_t kBytes = int64_t{16} << 20;  // of an iteration
+  RoofMeter roof(bench, threads);
+  ThreadPool& pool = bench.pool(threads);
+  const auto num_blocks = static_cast<int32_t>(bench.arena_bytes() / block_bytes);
+  std::vector<int32_t> order(static_cast<size_t>(num_blocks));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(1));
+  const auto count = static_cast<size_t>(kBytes / 2 / block_bytes);
+  std::vector<BlockPair> pairs(count);
+  void* const pools[] = {bench.k(), bench.v()};
+  const int64_t bytes = 2 * block_bytes * static_cast<int64_t>(count);
+  size_t next = 0;
+  for (auto _ : state) {
+    next = next + 2 * count <= order.size() ? next : 0;
+    for (BlockPair& pair : pairs) {
+      pair = {order[next], order[next + 1]};
+      next += 2;
+    }
+    roof.BeforeIteration();
+    const double seconds = SecondsOf([&] { CopyBlocks(pool, pools, block_bytes, pairs); });
+    roof.AfterIteration(bytes, seconds);
+    state.SetIterationTime(seconds);
+  }
+  state.counters["copied_bytes_per_s"] = PerSecond(static_cast<double>(bytes));
+  roof.SetCounters(state);
 }
 
-void Plan(benchmark::State& state, int batch, int threads) {
+/// The work list of a step of decodes with random contexts, and of some prompts among them.
+void Plan(benchmark::State& state, int prompts, int batch, int group, int threads) {
+  std::mt19937 random(1);
   std::vector<AttentionSequence> sequences(static_cast<size_t>(batch));
   for (size_t i = 0; i < sequences.size(); ++i) {
-    sequences[i].num_queries = 1;
-    sequences[i].context = static_cast<int32_t>(1 + i * 977 % 2048);
+    sequences[i].context = static_cast<int32_t>(1 + random() % 2048);
+    sequences[i].num_queries = i < static_cast<size_t>(prompts) ? sequences[i].context : 1;
   }
   AttentionPlan plan;
   for (auto _ : state) {
-    plan.Build(sequences, {8, 8, threads});
+    plan.Build(sequences, {8 * group, 8, threads});
     benchmark::DoNotOptimize(plan.items().data());
   }
+  state.counters["sequences_per_s"] = PerSecond(batch);
+}
+
+std::vector<KvShape> WriteShapes() {
+  KvShape decode;
+  decode.context = 16;
+  decode.batch = 256;
+  KvShape prompt;
+  prompt.context = prompt.queries = 512;
+  prompt.batch = 4;
+  std::vector<KvShape> shapes;
+  for (KvShape shape : {decode, prompt}) {
+    for (const Placement placement : {Placement::kContiguousPadded, Placement::kPagedShuffled}) {
+      shape.placement = placement;
+      for (const KvType type : {KvType::kFp16, KvType::kBf16, KvType::kFp32}) {
+        shape.kv_type = type;
+        shapes.push_back(shape);
+      }
+    }
+  }
+  return shapes;
 }
 
 }  // namespace
 
-void RegisterKv() {
-  for (const int threads : {1, 2}) {
-    for (const int32_t block : {0, 16}) {
-      DecodeShape shape;
-      shape.block_size = block;
-      shape.batch = 256;
-      shape.context = 64;
-      const auto name = fmt::format("kv_write/{}/fp16/batch:256/threads:{}",
-                                    block == 0 ? "contiguous" : "paged/block:16", threads);
-      benchmark::RegisterBenchmark(name.c_str(), WriteTokens, shape, threads)->UseRealTime();
+void RegisterKv(Workbench& bench) {
+  for (const int threads : bench.thread_counts()) {
+    for (const KvShape& shape : WriteShapes()) {
+      const auto name = fmt::format(
+          "kv_write/{}/kv_heads:{}/head_dim:{}/tokens:{}/batch:{}/threads:{}", shape.LayoutName(),
+          shape.num_kv_heads, shape.head_dim, shape.queries, shape.batch, threads);
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [&bench, shape, threads](benchmark::State& state) {
+                                     try {
+                                       Write(state, bench, shape, threads);
+                                     } catch (const Error& error) {
+                                       state.SkipWithError(error.what());
+                                     }
+                                   })
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
     }
     for (const int64_t bytes : {2048, 16384, 131072}) {
       const auto name = fmt::format("block_copy/bytes:{}/threads:{}", bytes, threads);
-      benchmark::RegisterBenchmark(name.c_str(), Copy, bytes, threads)->UseRealTime();
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [&bench, bytes, threads](benchmark::State& state) { Copy(state, bench, bytes, threads); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond);
     }
-    const auto name = fmt::format("plan/batch:256/threads:{}", threads);
-    benchmark::RegisterBenchmark(name.c_str(), Plan, 256, threads);
+    for (const int prompts : {0, 8}) {
+      for (const int batch : {8, 256}) {
+        for (const int group : {1, 8}) {
+          const auto name = fmt::format("plan/prompts:{}/batch:{}/group:{}/threads:{}", prompts,
+                                        batch, group, threads);
+          benchmark::RegisterBenchmark(name.c_str(), Plan, prompts, batch, group, threads)
+              ->UseRealTime();
+        }
+      }
+    }
   }
 }
 
