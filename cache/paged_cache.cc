@@ -1,5 +1,6 @@
 #include "cache/paged_cache.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <string>
@@ -31,8 +32,12 @@ AdmitResult PagedCache::Admit(const Admission& admission) {
   Sequence& s = sequences_[index];
   assert(s.blocks.empty());
   s.before_growth = admission.tokens - growth_;
+  // Room for the table at its full length, so that growing allocates no memory.
+  if (static_cast<size_t>(final_blocks) > s.blocks.capacity()) {
+    s.blocks.reserve(std::max(static_cast<size_t>(final_blocks), 2 * s.blocks.capacity()));
+  }
   TakeBlocks(s, blocks);
-  Enter(admission.sequence);
+  Enter(admission.sequence, s, blocks * block_size_ - admission.tokens);
   live_ += admission.tokens;
   ++held_;
   return AdmitResult::Fits();
@@ -41,13 +46,16 @@ AdmitResult PagedCache::Admit(const Admission& admission) {
 bool PagedCache::Extend(SequenceId sequence, int64_t n) {
   Sequence& s = sequences_[static_cast<size_t>(sequence)];
   assert(!s.blocks.empty());
-  const int64_t blocks = BlocksFor(TokensOf(s) + n) - static_cast<int64_t>(s.blocks.size());
+  // The bucket says how many tokens the last block still takes: most tokens need no division.
+  int64_t room = static_cast<int64_t>(full_) - s.bucket;
+  room += room < 0 ? block_size_ : 0;
+  const int64_t blocks = n <= room ? 0 : BlocksFor(n - room);
   if (blocks > pool_.num_free()) {
     return false;
   }
-  Leave(sequence);
+  Leave(s);
   s.before_growth += n;
-  Enter(sequence);
+  Enter(sequence, s, room + blocks * block_size_ - n);
   TakeBlocks(s, blocks);
   live_ += n;
   return true;
@@ -98,10 +106,7 @@ UsageSeries PagedCache::ExtendAll(int64_t n) {
   return series;
 }
 
-void PagedCache::Enter(SequenceId id) {
-  Sequence& s = sequences_[static_cast<size_t>(id)];
-  const int64_t last = TokensOf(s) % block_size_;
-  const int64_t room = last == 0 ? 0 : block_size_ - last;
+void PagedCache::Enter(SequenceId id, Sequence& s, int64_t room) {
   const int64_t bucket = static_cast<int64_t>(full_) - room;
   s.bucket = static_cast<int32_t>(bucket < 0 ? bucket + block_size_ : bucket);
   std::vector<SequenceId>& members = buckets_[static_cast<size_t>(s.bucket)];
@@ -109,8 +114,7 @@ void PagedCache::Enter(SequenceId id) {
   members.push_back(id);
 }
 
-void PagedCache::Leave(SequenceId id) {
-  const Sequence& s = sequences_[static_cast<size_t>(id)];
+void PagedCache::Leave(const Sequence& s) {
   std::vector<SequenceId>& members = buckets_[static_cast<size_t>(s.bucket)];
   const SequenceId last = members.back();
   members[static_cast<size_t>(s.place)] = last;
@@ -127,7 +131,7 @@ void PagedCache::TakeBlocks(Sequence& sequence, int64_t blocks) {
 void PagedCache::Release(SequenceId sequence) {
   Sequence& s = sequences_[static_cast<size_t>(sequence)];
   assert(!s.blocks.empty());
-  Leave(sequence);
+  Leave(s);
   // Last block first, so that the next sequence takes the blocks in their old order.
   while (!s.blocks.empty()) {
     pool_.Give(s.blocks.back());

@@ -47,8 +47,8 @@ class PagedCache final : public KvCache {
   int64_t BlocksFor(int64_t tokens) const { return (tokens + block_size_ - 1) / block_size_; }
   int64_t TokensOf(const Sequence& sequence) const { return sequence.before_growth + growth_; }
   size_t Before(size_t bucket) const;
-  void Enter(SequenceId id);
-  void Leave(SequenceId id);
+  void Enter(SequenceId id, Sequence& s, int64_t room);
+  void Leave(const Sequence& s);
   void TakeBlocks(Sequence& sequence, int64_t blocks);
 
   int32_t block_size_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "bench/design_registry.h"
@@ -16,83 +17,88 @@ namespace {
 constexpr int32_t kBlockSize = 16;
 constexpr int64_t kMaxModelLen = 2048;
 constexpr int64_t kRequestTokens = 500;
+/// The sequence cap that runs have unless told otherwise, and a cap that caps nothing.
+constexpr int64_t kDefaultCap = 256;
+constexpr int64_t kNoCap = int64_t{1} << 30;
 
-/// A cache of so many blocks (or as many slots), four fifths of it taken by sequences.
+std::unique_ptr<KvCache> MakeCache(const Design& design, int64_t blocks) {
+  return design.make(
+      {.slots = blocks * kBlockSize, .block_size = kBlockSize, .max_model_len = kMaxModelLen});
+}
+
+bool Admit(KvCache& cache, SequenceId id, int64_t tokens, int64_t prompt, int64_t output) {
+  const AdmitResult result = cache.Admit(
+      {.sequence = id, .tokens = tokens, .estimate = output, .final_length = prompt + output});
+  return result.kind == AdmitResult::Kind::kFits;
+}
+
+/// Sequences of random lengths, each somewhere on its way: as many as nine tenths of the pool hold
+/// at their full length, `most` at most. One that ends is followed by one like it.
 class RunningMix {
  public:
-  RunningMix(const Design& design, int64_t blocks)
-      : cache_(design.make({.slots = blocks * kBlockSize,
-                            .block_size = kBlockSize,
-                            .max_model_len = kMaxModelLen})) {}
+  RunningMix(const Design& design, int64_t blocks, int64_t most)
+      : cache_(MakeCache(design, blocks)) {
+    std::mt19937_64 random(1);
+    const auto between = [&](int64_t low, int64_t high) {
+      return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+    };
+    for (int64_t slots = cache_->capacity_slots() / 10 * 9; size() < most;) {
+      Member member{.prompt = between(16, 512), .output = between(64, 1024)};
+      member.left = between(0, member.output);
+      slots -= member.prompt + member.output + kBlockSize;
+      if (slots < 0 ||
+          !Admit(*cache_, static_cast<SequenceId>(members_.size()),
+                 member.prompt + member.output - member.left, member.prompt, member.output)) {
+        break;
+      }
+      members_.push_back(member);
+    }
+  }
 
   KvCache& cache() { return *cache_; }
-  int64_t size() const { return static_cast<int64_t>(left_.size()); }
-  std::vector<int64_t>& left() { return left_; }  ///< tokens that each sequence still gains
+  int64_t size() const { return static_cast<int64_t>(members_.size()); }
 
-  bool FourFifthsTaken() const {
-    return 5 * cache_->usage().allocated() >= 4 * cache_->capacity_slots();
-  }
-
-  /// Sequences of random lengths.
-  void FillMixed() {
-    while (!FourFifthsTaken() && AdmitMixed(static_cast<SequenceId>(left_.size()))) {
-    }
-  }
-
-  /// Those that do not gain `tokens` more give way to new ones.
-  void Replace(int64_t tokens) {
-    for (size_t i = 0; i < left_.size(); ++i) {
-      if (left_[i] < tokens) {
-        cache_->Release(static_cast<SequenceId>(i));
-        AdmitMixed(static_cast<SequenceId>(i));
+  /// Everyone is about to gain so many tokens: who has not so many left begins again.
+  void Renew(int64_t tokens) {
+    for (size_t i = 0; i < members_.size(); ++i) {
+      Member& member = members_[i];
+      if (member.left < tokens) {
+        const auto id = static_cast<SequenceId>(i);
+        cache_->Release(id);
+        Admit(*cache_, id, member.prompt, member.prompt, member.output);
+        member.left = member.output;
       }
+      member.left -= tokens;
     }
-  }
-
-  bool Admit(SequenceId id, int64_t prompt, int64_t output) {
-    const AdmitResult result = cache_->Admit(
-        {.sequence = id, .tokens = prompt, .estimate = output, .final_length = prompt + output});
-    return result.kind == AdmitResult::Kind::kFits;
   }
 
  private:
-  bool AdmitMixed(SequenceId id) {
-    const auto prompt = static_cast<int64_t>(16 + random_() % 512);
-    const auto output = static_cast<int64_t>(64 + random_() % 960);
-    if (!Admit(id, prompt, output)) {
-      return false;
-    }
-    if (static_cast<size_t>(id) == left_.size()) {
-      left_.push_back(0);
-    }
-    left_[static_cast<size_t>(id)] = output;
-    return true;
-  }
+  struct Member {
+    int64_t prompt = 0;
+    int64_t output = 0;
+    int64_t left = 0;  // tokens that it still gains
+  };
 
   std::unique_ptr<KvCache> cache_;
-  std::vector<int64_t> left_;
-  std::mt19937_64 random_{1};
+  std::vector<Member> members_;  // by SequenceId
 };
 
 /// `steps` steps in which every sequence gains a token; then, with the clock stopped, those near
 /// their end are replaced.
 template <typename Step>
-void Append(benchmark::State& state, const Design& design, int64_t blocks, const Step& step) {
-  RunningMix mix(design, blocks);
-  mix.FillMixed();
+void Append(benchmark::State& state, const Design& design, int64_t blocks, int64_t most,
+            const Step& step) {
+  RunningMix mix(design, blocks, most);
   constexpr int64_t kSteps = 2 * kBlockSize;
   double seconds_of_all = 0;
   int64_t tokens = 0;
   for (auto _ : state) {
-    mix.Replace(kSteps);
+    mix.Renew(kSteps);
     const double seconds = SecondsOf([&] {
       for (int64_t i = 0; i < kSteps; ++i) {
         step(mix);
       }
     });
-    for (int64_t& left : mix.left()) {
-      left -= kSteps;
-    }
     seconds_of_all += seconds;
     tokens += kSteps * mix.size();
     state.SetIterationTime(seconds);
@@ -101,17 +107,14 @@ void Append(benchmark::State& state, const Design& design, int64_t blocks, const
   state.counters["sequences"] = static_cast<double>(mix.size());
 }
 
-void AppendAll(benchmark::State& state, const Design& design, int64_t blocks) {
-  Append(state, design, blocks, [](RunningMix& mix) {
-    if (mix.cache().EqualSteps(1) == 1) {
-      benchmark::DoNotOptimize(mix.cache().ExtendAll(1));
-    }
-  });
+void AppendAll(benchmark::State& state, const Design& design, int64_t blocks, int64_t most) {
+  Append(state, design, blocks, most,
+         [](RunningMix& mix) { benchmark::DoNotOptimize(mix.cache().ExtendAll(1)); });
 }
 
 /// The slot of each new token is looked up, as an executor does.
-void AppendOne(benchmark::State& state, const Design& design, int64_t blocks) {
-  Append(state, design, blocks, [](RunningMix& mix) {
+void AppendOne(benchmark::State& state, const Design& design, int64_t blocks, int64_t most) {
+  Append(state, design, blocks, most, [](RunningMix& mix) {
     const auto size = static_cast<SequenceId>(mix.size());
     for (SequenceId id = 0; id < size; ++id) {
       const bool room = mix.cache().Extend(id, 1);
@@ -122,25 +125,22 @@ void AppendOne(benchmark::State& state, const Design& design, int64_t blocks) {
   });
 }
 
-/// A request of 500 tokens (400 of them the prompt's, all stored, as after its last step) leaves
-/// and another comes, in random order among all that the pool holds.
-void AdmitRelease(benchmark::State& state, const Design& design, int64_t blocks) {
-  RunningMix mix(design, blocks);
+/// A request of 500 tokens leaves and another comes, in random order among all that the pool holds.
+void AdmitRelease(benchmark::State& state, const Design& design, int64_t blocks, int64_t most) {
+  const std::unique_ptr<KvCache> cache = MakeCache(design, blocks);
   std::vector<SequenceId> order;
   const auto admit = [&](SequenceId id) {
-    const AdmitResult result = mix.cache().Admit({.sequence = id,
-                                                  .tokens = kRequestTokens,
-                                                  .estimate = 100,
-                                                  .final_length = kRequestTokens});
-    return result.kind == AdmitResult::Kind::kFits;
+    return Admit(*cache, id, kRequestTokens, kRequestTokens - 100, 100);
   };
-  while (!mix.FourFifthsTaken() && admit(static_cast<SequenceId>(order.size()))) {
+  while (static_cast<int64_t>(order.size()) < most &&
+         10 * cache->usage().allocated() < 9 * cache->capacity_slots() &&
+         admit(static_cast<SequenceId>(order.size()))) {
     order.push_back(static_cast<SequenceId>(order.size()));
   }
   std::shuffle(order.begin(), order.end(), std::mt19937(1));
   // Once around, so that the pool's blocks and the sequences' memory are as after a long run.
   for (const SequenceId id : order) {
-    mix.cache().Release(id);
+    cache->Release(id);
     admit(id);
   }
   size_t next = 0;
@@ -151,7 +151,7 @@ void AdmitRelease(benchmark::State& state, const Design& design, int64_t blocks)
       for (int i = 0; i < kRequests; ++i) {
         const SequenceId id = order[next];
         next = next + 1 < order.size() ? next + 1 : 0;
-        mix.cache().Release(id);
+        cache->Release(id);
         admit(id);
       }
     });
@@ -170,17 +170,24 @@ void RegisterBookkeeping() {
     if (!design.holds_cache) {
       continue;
     }
-    for (const int64_t blocks : {1'000, 10'000, 100'000, 1'000'000}) {
-      const auto add = [&](const char* what, auto run) {
-        benchmark::RegisterBenchmark(
-            fmt::format("bookkeeping/{}/{}/blocks:{}", what, design.name, blocks).c_str(), run,
-            design, blocks)
-            ->UseManualTime()
-            ->Unit(benchmark::kMicrosecond);
-      };
-      add("append_all", AppendAll);
-      add("append_one", AppendOne);
-      add("admit_release", AdmitRelease);
+    for (const int64_t most : {kDefaultCap, kNoCap}) {
+      for (const int64_t blocks : {1'000, 10'000, 100'000, 1'000'000}) {
+        const auto add = [&](const char* what, auto run, int64_t iterations) {
+          const auto name =
+              fmt::format("bookkeeping/{}/{}/blocks:{}/sequences:{}", what, design.name, blocks,
+                          most == kNoCap ? "all" : std::to_string(most));
+          benchmark::RegisterBenchmark(name.c_str(), run, design, blocks, most)
+              ->UseManualTime()
+              ->Iterations(iterations)
+              ->Unit(benchmark::kMicrosecond);
+        };
+        // Fixed, because what a design does in nanoseconds would be repeated, and the mix renewed
+        // between, for minutes.
+        const int64_t appends = std::clamp<int64_t>(10'000'000 / blocks, 20, 1000);
+        add("append_all", AppendAll, appends);
+        add("append_one", AppendOne, appends);
+        add("admit_release", AdmitRelease, 1000);
+      }
     }
   }
 }

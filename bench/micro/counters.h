@@ -30,11 +30,13 @@ namespace kvbench::micro {
 //     sequences_per_s
 //   dense/TYPE/in:/out:/rows:/threads:
 //     weight_bytes_per_s, flops_per_s, roof_bytes_per_s, roof_share: of the weights' bytes
-//   bookkeeping/append_all/DESIGN/blocks:   every sequence of a running mix gains a token a step
-//   bookkeeping/append_one/DESIGN/blocks:   the same, sequence by sequence, and reads its table
+//   bookkeeping/append_all/DESIGN/blocks:/sequences:   a running mix gains a token a step
+//   bookkeeping/append_one/DESIGN/blocks:/sequences:   sequence by sequence, and reads its table
 //     ns_per_token, sequences
-//   bookkeeping/admit_release/DESIGN/blocks:
-//     ns_per_request (release of one request and admission of another of 500 tokens), sequences
+//   bookkeeping/admit_release/DESIGN/blocks:/sequences:
+//     ns_per_request (a request leaves and one of 500 tokens comes), sequences
+//     (256 sequences at most, the cap of a run; or all that the pool holds. The counter says how
+//     many there were)
 //   read_roof/threads:   roof_bytes_per_s
 //   fma_peak/threads:    fma_flops_per_s
 //   modelled_run/DESIGN/(equal_steps|step_by_step)
