@@ -51,7 +51,8 @@ std::optional<RunRecord> RunOnce(const PlannedRun& run, const RunOnceOptions& op
   engine.metrics = {.window = spec.window,
                     .slo = spec.slo,
                     .exact_percentiles = !spec.modelled() || options.detailed,
-                    .keep_requests = options.detailed};
+                    .keep_requests = options.detailed,
+                    .expected_tokens = spec.modelled() ? 0 : run.trace->total_output_tokens};
   engine.step_by_step = options.step_by_step;
   engine.until_ps = options.until_ps;
   engine.on_step = options.on_step;

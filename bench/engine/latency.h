@@ -26,6 +26,14 @@ class LatencySamples {
 
   explicit LatencySamples(Keep keep);
 
+  /// Room for so many values at once, so that adding them allocates no memory; a histogram needs
+  /// none.
+  void Reserve(int64_t values) {
+    if (keep_ == Keep::kValues) {
+      values_.reserve(static_cast<size_t>(values));
+    }
+  }
+
   /// `times` samples of `ps`. Precondition: ps >= 0, times >= 0.
   void Add(int64_t ps, int64_t times = 1);
 

@@ -29,6 +29,8 @@ Metrics::Metrics(const MetricsOptions& options)
       e2el_(KeepOf(options)),
       queue_(KeepOf(options)) {
   timeline_.reserve(kMaxTimeline + 1);
+  constexpr int64_t kMostReserved = int64_t{1} << 22;  // 64 MiB, touched as they are used
+  itl_.Reserve(std::min(options.expected_tokens, kMostReserved));
 }
 
 void Metrics::OnArrival(int64_t index, int64_t arrival_ps) {

@@ -60,6 +60,9 @@ struct MetricsOptions {
   Slo slo;
   bool exact_percentiles = true;  ///< keep every latency; false: histograms
   bool keep_requests = false;     ///< one row for each request
+  /// Output tokens of the run, 0: unknown. With exact percentiles there is room for that many times
+  /// between tokens (4 Mi at most), so that steps allocate no memory.
+  int64_t expected_tokens = 0;
 };
 
 /// One request's row, on --detailed.
