@@ -80,13 +80,15 @@ KvbenchInfo DescribeProgram() {
   return info;
 }
 
-std::string TimestampNow() {
-  const std::time_t now = std::time(nullptr);
+std::string Timestamp(int64_t seconds) {
+  const auto now = static_cast<std::time_t>(seconds);
   std::tm utc{};
   gmtime_r(&now, &utc);
   char text[32];
   std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
 }
+
+std::string TimestampNow() { return Timestamp(std::time(nullptr)); }
 
 }  // namespace kvbench

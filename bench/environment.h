@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "results/record.h"
 
 namespace kvbench {
@@ -10,7 +13,10 @@ Environment DescribeEnvironment();
 /// This program.
 KvbenchInfo DescribeProgram();
 
-/// The time now in UTC as RFC 3339: "2025-01-31T12:00:00Z".
+/// A time in seconds since 1970 as RFC 3339: "2025-01-31T12:00:00Z".
+std::string Timestamp(int64_t seconds);
+
+/// The time now in UTC, likewise.
 std::string TimestampNow();
 
 }  // namespace kvbench

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "bench/environment.h"
 #include "results/text.h"
 
 namespace kvbench {
@@ -58,6 +59,32 @@ std::string CachesText(const std::vector<CpuCache>& caches) {
   return text.empty() ? "unknown" : text;
 }
 
+/// "3 h": whole minutes, hours or days.
+std::string Age(int64_t seconds) {
+  const int64_t minutes = seconds / 60;
+  return minutes < 60        ? fmt::format("{} min", minutes)
+         : minutes < 48 * 60 ? fmt::format("{} h", minutes / 60)
+                             : fmt::format("{} days", minutes / (24 * 60));
+}
+
+std::string MeasuredAtText(const MeasuredInfo& measured, int64_t now_s) {
+  return fmt::format("{}, {} ago (--measure measures again)", Timestamp(measured.measured_at_s),
+                     Age(now_s - measured.measured_at_s));
+}
+
+/// What pools get: they ask with madvise, so that "madvise" is as good as "always".
+std::string HugePagesText(const MachineState& state) {
+  const std::string setting = state.transparent_huge_pages.value_or("none");
+  if (setting != "always" && setting != "madvise") {
+    return setting + ": KV pools and weights lie on pages of 4 KiB";
+  }
+  std::string text = setting + ": KV pools and weights from 2 MiB on ask for them (madvise)";
+  if (state.huge_page_share) {
+    text += fmt::format(", and a pool tried out got {:.0f} %", 100 * *state.huge_page_share);
+  }
+  return text;
+}
+
 std::string MachineText(const InfoReport& report) {
   const Environment& environment = report.environment;
   const MachineState& state = report.state;
@@ -77,14 +104,18 @@ std::string MachineText(const InfoReport& report) {
     memory += fmt::format(", {} available", Bytes(*state.available_memory_bytes));
   }
   text += Line("memory", memory);
-  text += Line("huge pages", state.transparent_huge_pages.value_or("none"));
+  text += Line("huge pages", HugePagesText(state));
   text += Line("governor", state.frequency_governor.value_or(unknown));
   std::string load = unknown;
   if (state.load_average_1min && state.load_average_5min) {
     load = fmt::format("{:.2f} over 1 minute, {:.2f} over 5 minutes", *state.load_average_1min,
                        *state.load_average_5min);
   }
-  return text + Line("load average", load);
+  text += Line("load average", load);
+  if (report.measured && report.measured->from_cache) {
+    text += Line("measured", MeasuredAtText(*report.measured, report.now_s));
+  }
+  return text;
 }
 
 std::string MeasuredText(const MeasuredInfo& measured) {
@@ -165,6 +196,7 @@ Json MachineJson(const InfoReport& report) {
           {"memory_bytes", OrNull(environment.memory_bytes)},
           {"available_memory_bytes", OrNull(state.available_memory_bytes)},
           {"transparent_huge_pages", OrNull(state.transparent_huge_pages)},
+          {"pool_huge_page_share", OrNull(state.huge_page_share)},
           {"frequency_governor", OrNull(state.frequency_governor)},
           {"load_average_1min", OrNull(state.load_average_1min)},
           {"load_average_5min", OrNull(state.load_average_5min)}};
@@ -205,7 +237,10 @@ Json MeasuredJson(const MeasuredInfo& measured) {
                        {"flops_per_s", Number(PrefillFlops(point, measured.model))},
                        {"ns_per_head_and_visible_key", Number(1e9 * point.seconds)}});
   }
-  return {{"model", measured.model.name},
+  return {{"measured_at", Timestamp(measured.measured_at_s)},
+          {"from_cache", measured.from_cache},
+          {"load_average_1min", OrNull(measured.load_average_1min)},
+          {"model", measured.model.name},
           {"kv_cache_dtype", DtypeName(measured.kv_cache_dtype)},
           {"threads", roofs.threads},
           {"read_roof_by_threads", read},

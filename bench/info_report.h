@@ -24,6 +24,9 @@ struct MeasuredInfo {
   Dtype kv_cache_dtype = Dtype::kFp16;
   std::vector<ReadBandwidth> read;  ///< by ascending threads
   CpuRoofs roofs;
+  int64_t measured_at_s = 0;                ///< seconds since 1970, UTC
+  std::optional<double> load_average_1min;  ///< before the measurement
+  bool from_cache = false;                  ///< an earlier measurement
 };
 
 /// What `kvbench info` shows.
@@ -33,6 +36,7 @@ struct InfoReport {
   MachineState state;
   std::optional<MeasuredInfo> measured;
   std::vector<std::string> doubts;
+  int64_t now_s = 0;  ///< seconds since 1970, UTC
 };
 
 /// For people, lines of at most 100 columns.

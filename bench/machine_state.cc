@@ -86,6 +86,11 @@ std::vector<std::string> MeasurementDoubts(const MachineState& state, int64_t co
     doubts.emplace_back(
         "There are no transparent huge pages (/sys/kernel/mm/transparent_hugepage/enabled): paged "
         "and contiguous caches pay for address translation that other machines spare.");
+  } else if (state.huge_page_share && *state.huge_page_share < 0.9) {
+    doubts.push_back(fmt::format(
+        "A pool that asked for huge pages got them for {:.0f} % of its memory: the system has too "
+        "few left, or refuses; caches pay for address translation that varies from run to run.",
+        100 * *state.huge_page_share));
   }
   return doubts;
 }

@@ -18,7 +18,8 @@ struct MachineState {
   std::optional<double> load_average_5min;
   std::optional<int64_t> available_memory_bytes;
   std::optional<std::string> transparent_huge_pages;  ///< "always", "madvise" or "never"
-  std::optional<std::string> frequency_governor;      ///< of the first core: "performance"
+  std::optional<double> huge_page_share;          ///< of a pool that was tried out; empty: none was
+  std::optional<std::string> frequency_governor;  ///< of the first core: "performance"
   std::vector<CpuCache> caches;
 };
 
@@ -27,7 +28,7 @@ MachineState ReadMachineState(const std::filesystem::path& root = "/");
 
 /// A sentence for each reason not to trust what is measured here: a load average above half the
 /// cores, a read roof whose repetitions spread over more than 10 %, threads that wait for a core,
-/// no transparent huge pages.
+/// no transparent huge pages, or none given although they are on.
 /// @param measured null when nothing was
 std::vector<std::string> MeasurementDoubts(const MachineState& state, int64_t cores,
                                            const CpuRoofs* measured);

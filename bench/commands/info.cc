@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,6 +14,8 @@
 #include "bench/environment.h"
 #include "bench/executors/cpu_executor.h"
 #include "bench/executors/cpu_roofs.h"
+#include "bench/huge_pages.h"
+#include "bench/info_cache.h"
 #include "bench/info_report.h"
 #include "bench/machine_state.h"
 #include "kernels/cpu/read_roof.h"
@@ -26,6 +29,7 @@ namespace {
 constexpr const char* kExamples =
     R"(Examples:
   kvbench info
+  kvbench info --measure
   kvbench info --model twin-gqa --threads 1
   kvbench info --no-measure --format json)";
 
@@ -35,6 +39,8 @@ struct InfoOptions {
   int64_t threads = 0;
   std::string format = "text";
   bool no_measure = false;
+  bool measure = false;
+  bool no_cache = false;
 };
 
 int Threads(const InfoOptions& options) {
@@ -70,6 +76,35 @@ std::vector<ReadBandwidth> MeasureReads(int most, int64_t bytes) {
   return reads;
 }
 
+/// Measures into report.measured, which says what.
+void Measure(InfoReport& report) {
+  MeasuredInfo& measured = *report.measured;
+  fmt::print(stderr, "Measuring for about 5 s; --no-measure leaves it out.\n");
+  const auto threads = static_cast<int>(measured.roofs.threads);
+  measured.measured_at_s = report.now_s;
+  measured.load_average_1min = report.state.load_average_1min;
+  measured.read = MeasureReads(threads, MemoryWorkingSet(report.state.caches, threads));
+  ThreadPool pool(threads);
+  measured.roofs = MeasureCpuRoofs(measured.model, measured.kv_cache_dtype, pool);
+}
+
+/// The kept measurement where there is one, or a new one, which is kept.
+void FindOrMeasure(const InfoOptions& options, InfoReport& report) {
+  const InfoCache cache(options.no_cache ? "" : InfoCache::DefaultFile());
+  if (!options.measure) {
+    if (std::optional<MeasuredInfo> kept = cache.Find(report, *report.measured, report.now_s)) {
+      report.measured = std::move(kept);
+      return;
+    }
+  }
+  Measure(report);
+  try {
+    cache.Keep(report);
+  } catch (const Error& error) {
+    fmt::print(stderr, "The measurement is not kept: {}\n", error.what());
+  }
+}
+
 void Info(const InfoOptions& options) {
   const ModelShape model = LoadModel(options.model);
   const Dtype dtype = ParseDtype(options.kv_cache_dtype);
@@ -78,17 +113,19 @@ void Info(const InfoOptions& options) {
   report.program = DescribeProgram();
   report.environment = DescribeEnvironment();
   report.state = ReadMachineState();  // before the measurements are a load of their own
+  report.state.huge_page_share = PoolHugePageShare();
+  report.now_s = std::time(nullptr);
+  MachineState judged = report.state;
   if (!options.no_measure) {
     CpuExecutor::CheckKernels(model, dtype);
-    fmt::print(stderr, "Measuring for about 5 s; --no-measure leaves it out.\n");
     MeasuredInfo& measured = report.measured.emplace();
     measured.model = model;
     measured.kv_cache_dtype = dtype;
-    measured.read = MeasureReads(threads, MemoryWorkingSet(report.state.caches, threads));
-    ThreadPool pool(threads);
-    measured.roofs = MeasureCpuRoofs(model, dtype, pool);
+    measured.roofs.threads = threads;
+    FindOrMeasure(options, report);
+    judged.load_average_1min = report.measured->load_average_1min;
   }
-  report.doubts = MeasurementDoubts(report.state, report.environment.cores.value_or(1),
+  report.doubts = MeasurementDoubts(judged, report.environment.cores.value_or(1),
                                     report.measured ? &report.measured->roofs : nullptr);
   std::cout << (options.format == "json" ? InfoJson(report) : InfoText(report)) << std::flush;
 }
@@ -108,7 +145,14 @@ void AddInfoCommand(CLI::App& app) {
   info->add_option("--format", options->format, "text or json")
       ->capture_default_str()
       ->check(CLI::IsMember({"text", "json"}));
-  info->add_flag("--no-measure", options->no_measure, "only what needs no measuring");
+  CLI::Option* const no_measure =
+      info->add_flag("--no-measure", options->no_measure, "only what needs no measuring");
+  info->add_flag("--measure", options->measure,
+                 "measure again, even if it was done within a day with the same program")
+      ->excludes(no_measure);
+  info->add_flag("--no-cache", options->no_cache,
+                 "neither read nor keep measurements (in $XDG_CACHE_HOME or ~/.cache; a build of "
+                 "changed sources keeps none anyway)");
   info->footer(kExamples);
   info->callback([options] { Info(*options); });
 }

@@ -83,6 +83,33 @@ TEST(InfoTextTest, ShowsMeasurementsAndTheirShares) {
   EXPECT_THAT(text, HasSubstr("1.00 ns per row and hidden element with 1 row, 2.00 with 64\n"));
 }
 
+TEST(InfoTextTest, SaysWhenItWasMeasured) {
+  InfoReport report = Example();
+  report.now_s = 1'800'000'000;
+  report.measured = Measured();
+  report.measured->measured_at_s = report.now_s - (3 * 60 + 59) * 60;
+  EXPECT_THAT(InfoText(report), Not(HasSubstr("ago")));
+  report.measured->from_cache = true;
+  EXPECT_THAT(
+      InfoText(report),
+      HasSubstr("measured       2027-01-15T04:01:00Z, 3 h ago (--measure measures again)\n"));
+  report.measured->measured_at_s = report.now_s - 119;
+  EXPECT_THAT(InfoText(report), HasSubstr(", 1 min ago"));
+}
+
+TEST(InfoTextTest, SaysWhatPoolsGet) {
+  InfoReport report = Example();
+  EXPECT_THAT(InfoText(report), HasSubstr("huge pages     none: KV pools"));
+  report.state.transparent_huge_pages = "never";
+  EXPECT_THAT(InfoText(report), HasSubstr("huge pages     never: KV pools"));
+  report.state.transparent_huge_pages = "madvise";
+  report.state.huge_page_share = 0.75;
+  const std::string text = InfoText(report);
+  ExpectFits(text);
+  EXPECT_THAT(text, HasSubstr("huge pages     madvise: KV pools and weights"));
+  EXPECT_THAT(text, HasSubstr("75 %"));
+}
+
 TEST(InfoJsonTest, HasTheSameFigures) {
   InfoReport report = Example();
   nlohmann::json json = nlohmann::json::parse(InfoJson(report));

@@ -70,6 +70,10 @@ TEST(MeasurementDoubtsTest, OneSentenceForEachReason) {
   roofs.read_spread = 0;
   roofs.dispatch_s = 51e-6;
   EXPECT_THAT(MeasurementDoubts(state, 4, &roofs), ElementsAre(HasSubstr("51 us")));
+  state.huge_page_share = 1.0;
+  EXPECT_THAT(MeasurementDoubts(state, 4, nullptr), IsEmpty());
+  state.huge_page_share = 0.25;
+  EXPECT_THAT(MeasurementDoubts(state, 4, nullptr), ElementsAre(HasSubstr("25 %")));
   state.transparent_huge_pages = "never";
   EXPECT_THAT(MeasurementDoubts(state, 4, nullptr), ElementsAre(HasSubstr("huge pages")));
   state.transparent_huge_pages.reset();

@@ -40,6 +40,17 @@ struct NaivePaged {
   }
 };
 
+TEST(PagedCacheTest, GrowingToTheFinalLengthLeavesTheTableWhereItIs) {
+  PagedCache cache(16'000, 16);
+  ASSERT_EQ(cache.Admit(Of(0, 5, 2000)).kind, AdmitResult::Kind::kFits);
+  const int32_t* const table = cache.slots(0).blocks.data();
+  for (int64_t tokens = 5; tokens < 2000; ++tokens) {
+    ASSERT_TRUE(cache.Extend(0, 1));
+    ASSERT_EQ(cache.slots(0).blocks.data(), table) << tokens;
+  }
+  EXPECT_EQ(cache.slots(0).blocks.size(), 125U);
+}
+
 TEST(PagedCacheTest, MatchesTheNaiveModelUnderRandomOperations) {
   for (const int32_t block_size : {1, 2, 4, 8, 16, 32, 64, 128, 256}) {
     std::mt19937 random(static_cast<uint32_t>(block_size));
@@ -71,7 +82,9 @@ TEST(PagedCacheTest, MatchesTheNaiveModelUnderRandomOperations) {
           ++fits;
         }
       } else if (random() % 4 != 0 && naive.tokens[id] < final_length[id]) {
-        const int64_t n = 1 + static_cast<int64_t>(random() % 3);
+        // Mostly a few tokens, sometimes several blocks at once.
+        const int64_t most = random() % 8 == 0 ? 3 * block_size + 2 : 3;
+        const int64_t n = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most));
         const bool has_room =
             naive.BlocksFor(naive.tokens[id] + n) - naive.BlocksFor(naive.tokens[id]) <=
             naive.FreeBlocks();
