@@ -62,7 +62,8 @@ std::string CachesText(const std::vector<CpuCache>& caches) {
 /// "3 h": whole minutes, hours or days.
 std::string Age(int64_t seconds) {
   const int64_t minutes = seconds / 60;
-  return minutes < 60        ? fmt::format("{} min", minutes)
+  return minutes < 1         ? "under 1 min"
+         : minutes < 60      ? fmt::format("{} min", minutes)
          : minutes < 48 * 60 ? fmt::format("{} h", minutes / 60)
                              : fmt::format("{} days", minutes / (24 * 60));
 }
