@@ -9,7 +9,8 @@ namespace kvbench::micro {
 // Names and counters are stable, so that `--benchmark_format=json` can be compared between commits.
 // A name says what ran and depends on the machine in nothing but the number of threads, which are 1
 // and all cores. Sizes in a name are tokens, rows, bytes (block_copy) or blocks (bookkeeping). Time
-// is wall time.
+// is wall time. Google Benchmark appends how it measures: "/manual_time", "/real_time",
+// "/iterations:N".
 //
 //   decode/LAYOUT/TYPE/kv_heads:/group:/head_dim:/context:/batch:/threads:
 //     kv_bytes_per_s     useful bytes of K and V (AttentionKvBytes), per second
