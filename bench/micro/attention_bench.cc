@@ -108,7 +108,7 @@ std::vector<KvShape> DecodeShapes() {
     for (const int32_t group : {4, 8}) {
       add([&](KvShape& s) { s.placement = placement, s.group = group; });
     }
-    for (const KvType type : {KvType::kBf16, KvType::kFp32}) {
+    for (const KvType type : {KvType::kBf16, KvType::kFp32, KvType::kInt8}) {
       add([&](KvShape& s) { s.placement = placement, s.kv_type = type; });
     }
     // MQA with few bytes a token, and MHA of a 7B model.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "bench/micro/counters.h"
@@ -18,14 +18,15 @@ namespace {
 /// and threads share them.
 class Layers {
  public:
-  Layers(int64_t in, int64_t out, int64_t bytes) : in_(in), out_(out), bytes_(bytes) {}
+  Layers(int64_t in, int64_t out, WeightType type, int64_t bytes)
+      : in_(in), out_(out), type_(type), bytes_(bytes) {}
 
   const DenseLayer& Next() {
     if (layers_.empty()) {
-      const int64_t layer_bytes = in_ * out_ * int64_t{sizeof(float)};
+      const int64_t layer_bytes = in_ * out_ * WeightBytes(type_);
       const int64_t count = std::max<int64_t>(1, (bytes_ + layer_bytes - 1) / layer_bytes);
       for (int64_t i = 0; i < count; ++i) {
-        layers_.emplace_back(in_, out_, static_cast<uint64_t>(i));
+        layers_.emplace_back(in_, out_, static_cast<uint64_t>(i), type_);
       }
     }
     next_ = (next_ + 1) % layers_.size();
@@ -37,6 +38,7 @@ class Layers {
  private:
   int64_t in_;
   int64_t out_;
+  WeightType type_;
   int64_t bytes_;
   std::vector<DenseLayer> layers_;
   size_t next_ = 0;
@@ -66,12 +68,16 @@ void Dense(benchmark::State& state, Workbench& bench, Layers& layers, int64_t ro
 }  // namespace
 
 void RegisterDense(Workbench& bench) {
-  for (const auto& [in, out] : {std::pair<int64_t, int64_t>{512, 2816}, {4096, 11008}}) {
-    const auto layers = std::make_shared<Layers>(in, out, bench.working_set_bytes());
+  for (const auto& [in, out, type] :
+       {std::tuple<int64_t, int64_t, WeightType>{512, 2816, WeightType::kFp32},
+        {4096, 11008, WeightType::kFp32},
+        {4096, 11008, WeightType::kBf16}}) {
+    const char* const type_name = type == WeightType::kBf16 ? "bf16" : "fp32";
+    const auto layers = std::make_shared<Layers>(in, out, type, bench.working_set_bytes());
     for (const int threads : bench.thread_counts()) {
       for (const int64_t rows : {1, 2, 4, 8, 16, 32, 64, 256}) {
-        const auto name =
-            fmt::format("dense/fp32/in:{}/out:{}/rows:{}/threads:{}", in, out, rows, threads);
+        const auto name = fmt::format("dense/{}/in:{}/out:{}/rows:{}/threads:{}", type_name, in,
+                                      out, rows, threads);
         benchmark::RegisterBenchmark(name.c_str(),
                                      [&bench, layers, rows, threads](benchmark::State& state) {
                                        Dense(state, bench, *layers, rows, threads);

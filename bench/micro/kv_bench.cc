@@ -91,7 +91,7 @@ std::vector<KvShape> WriteShapes() {
   for (KvShape shape : {decode, prompt}) {
     for (const Placement placement : {Placement::kContiguousPadded, Placement::kPagedShuffled}) {
       shape.placement = placement;
-      for (const KvType type : {KvType::kFp16, KvType::kBf16, KvType::kFp32}) {
+      for (const KvType type : {KvType::kFp16, KvType::kBf16, KvType::kFp32, KvType::kInt8}) {
         shape.kv_type = type;
         shapes.push_back(shape);
       }

@@ -24,6 +24,8 @@ bool WriteKeepsPattern(KvType type) {
     case KvType::kBf16:
     case KvType::kFp32:
       return true;
+    case KvType::kInt8:  // any bytes
+      return false;
   }
   return false;
 }
@@ -57,6 +59,8 @@ const char* KvTypeName(KvType type) {
       return "bf16";
     case KvType::kFp32:
       return "fp32";
+    case KvType::kInt8:
+      return "int8";
   }
   return "unknown";
 }
@@ -127,6 +131,8 @@ KvCase::KvCase(const KvShape& shape, Workbench& bench) : shape_(shape), bench_(b
   attention_.out = out_.as<float>();
   attention_.k = bench.k();
   attention_.v = bench.v();
+  attention_.k_scales = bench.k_scales();
+  attention_.v_scales = bench.v_scales();
 
   write_.kv_type = shape.kv_type;
   write_.num_kv_heads = shape.num_kv_heads;
@@ -135,6 +141,8 @@ KvCase::KvCase(const KvShape& shape, Workbench& bench) : shape_(shape), bench_(b
   write_.row_stride = row;
   write_.k_pool = bench.k();
   write_.v_pool = bench.v();
+  write_.k_scales = bench.k_scales();
+  write_.v_scales = bench.v_scales();
   write_.layout = attention_.layout;
   turn_ = -1;
   Next();

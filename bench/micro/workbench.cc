@@ -73,12 +73,28 @@ void* Workbench::v() {
   return v_.as<void>();
 }
 
+float* Workbench::k_scales() {
+  FillArenas();
+  return k_scales_.as<float>();
+}
+
+float* Workbench::v_scales() {
+  FillArenas();
+  return v_scales_.as<float>();
+}
+
 void Workbench::FillArenas() {
   if (k_.size() > 0) {
     return;
   }
   k_ = Buffer(static_cast<size_t>(arena_bytes_));
   v_ = Buffer(static_cast<size_t>(arena_bytes_));
+  constexpr int64_t kLeastRow = 64;
+  constexpr float kScale = 0.01F;
+  for (Buffer* scales : {&k_scales_, &v_scales_}) {
+    *scales = Buffer(static_cast<size_t>(arena_bytes_ / kLeastRow) * sizeof(float));
+    std::fill_n(scales->as<float>(), arena_bytes_ / kLeastRow, kScale);
+  }
   RestoreArenas();
 }
 

@@ -31,6 +31,9 @@ class Workbench {
   /// anyhow. Throws std::bad_alloc.
   void* k();
   void* v();
+  /// Scales for int8 arenas, one for each 64 bytes: enough for every head_dim.
+  float* k_scales();
+  float* v_scales();
   int64_t arena_bytes() const { return arena_bytes_; }
   /// Fills both arenas again, after a case has left something else there.
   void RestoreArenas();
@@ -49,6 +52,7 @@ class Workbench {
   int64_t arena_bytes_;
   int64_t roof_bytes_;
   Buffer k_, v_;
+  Buffer k_scales_, v_scales_;
   std::optional<ReadRoof> roof_;
   std::map<int, std::unique_ptr<ThreadPool>> pools_;  // idle ones sleep
   std::map<int, std::unique_ptr<CpuAttention>> attentions_;

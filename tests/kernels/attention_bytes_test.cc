@@ -78,13 +78,14 @@ Reads ReadPlan(const AttentionCall& call, const AttentionPlan& plan, int32_t til
   return reads;
 }
 
-/// Bytes of K and V, each row `head_dim` elements of both.
+/// Bytes of K and V, each row `head_dim` elements of both and of int8 a scale of 4 bytes.
 int64_t Bytes(const AttentionCall& call, const Reads& reads) {
   int64_t rows = 0;
   for (const auto& [offset, times] : reads) {
     rows += times;
   }
-  return rows * 2 * call.head_dim * KvTypeBytes(call.kv_type);
+  const int64_t scale = call.kv_type == KvType::kInt8 ? 4 : 0;
+  return rows * 2 * (call.head_dim * KvTypeBytes(call.kv_type) + scale);
 }
 
 /// A call on random sequences that has no memory behind it: only where it would read is asked.
@@ -94,7 +95,7 @@ struct RandomCall {
       return low + static_cast<int32_t>(random() % static_cast<uint32_t>(high - low + 1));
     };
     constexpr int32_t kHeadDims[] = {64, 80, 96, 128, 256};
-    constexpr KvType kTypes[] = {KvType::kFp16, KvType::kBf16, KvType::kFp32};
+    constexpr KvType kTypes[] = {KvType::kFp16, KvType::kBf16, KvType::kFp32, KvType::kInt8};
     const int32_t group = 1 << any(0, 4);
     const int32_t block_size = random() % 3 == 0 ? 0 : 1 << any(0, 8);
     call.kv_type = kTypes[random() % std::size(kTypes)];
@@ -214,6 +215,8 @@ TEST(AttentionBytesTest, CountsByHand) {
   EXPECT_EQ(AttentionKvBytes(call), 130 * 2 * 4 * 80 * 2);
   call.kv_type = KvType::kFp32;
   EXPECT_EQ(AttentionKvBytes(call), 130 * 2 * 4 * 80 * 4);
+  call.kv_type = KvType::kInt8;
+  EXPECT_EQ(AttentionKvBytes(call), 130 * 2 * 4 * (80 + 4));
 }
 
 }  // namespace
