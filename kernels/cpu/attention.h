@@ -25,13 +25,27 @@ namespace kvbench {
 //     reaches no further than the next piece. Not kept.
 //  6. Head stride of a contiguous chunk a sixteenth longer, not one token: as fast as no padding, where one token
 //     gives 78 | 65 % (kernels/kv_layout.h).
-// Shuffled blocks of few bytes are limited by the machine: plain reads of 2 KiB pieces in random order reach 5 of
-// 11 GB/s with prefetch, so one or two KV heads of 64 are slower paged. Groups of 4 and 8 reach 50 to 60 % and 35 % of
-// the roof: arithmetic, not memory, and not tuned yet.
+// From here on another machine, a Zen 5 (AVX-512), whose one thread reads 40 GB/s; head dim 128, contiguous | paged,
+// where step 6 gives MHA 61 | 53 %, GQA-4 51 | 46 %, GQA-8 36 | 32 % of the roof. Compute and memory took turns: 50 GB/s in
+// cache and 40 from memory make 24 together.
+//  7. Contiguous heads one after the other (step 4 again), a tile as one piece, 8 KiB ahead instead of 4. Expected: one
+//     stream that the hardware prefetcher follows. MHA contiguous 85 %.
+//  8. A cursor of its own for what is prefetched, two pages ahead, across K, V and the next tile. Expected: the reach
+//     that step 5 lacked. Runs of two pages of a head for one or two rows, of a tile for more; blocks of more than a
+//     tile like contiguous ones. MHA paged 65 % (blocks of 64: 78, of 256: 80 %), GQA-8 contiguous 41 %.
+//  9. K row by row for MHA, unrolled; a group's query vector loaded once for its keys; 16 sums of V where there are 32
+//     registers; sums across 16 lanes by blends and one shuffle instead of two. Expected: less to do beside the reads.
+//     In cache MHA 50 -> 62 GB/s, GQA-4 27 -> 31, GQA-8 13 -> 16. From memory GQA-4 67 | 61 %, GQA-8 43 | 41 %.
+// What limits: plain reads of 32 KiB blocks in random order reach 34 of 41 GB/s on the Zen 5 with prefetch and 29 without;
+// with the arithmetic of V alone (145 GB/s in cache) they reach 28. So paged MHA at blocks of 16 is at 93 % of what one
+// thread can read there. Two threads share the memory: MHA contiguous 84 to 98 %. GQA-8 does 128 fused multiply-adds on
+// 16 lanes for 512 bytes: at the measured peak (8.1 billion a second) 32 GB/s, so it reaches half of that.
+// On the first machine shuffled blocks of few bytes were limited alike: plain reads of 2 KiB pieces in random order
+// reach 5 of 11 GB/s with prefetch, so one or two KV heads of 64 are slower paged.
 // clang-format on
 
-/// Attention on the CPU: decode and causal prefill, contiguous and paged, fp16, bf16 and fp32 KV,
-/// any group size.
+/// Attention on the CPU: decode and causal prefill, contiguous and paged, fp16, bf16, fp32 and int8
+/// KV, any group size.
 class CpuAttention {
  public:
   explicit CpuAttention(ThreadPool& pool);

@@ -214,32 +214,64 @@ struct FewRows {
   }
 };
 
-/// K or V of a tile of keys over some heads, cut into pieces in the order in which they are read: a
-/// 4 KiB page of a head, then the same keys of the next head, so that a block is read as it lies.
-/// One head alone is one piece.
+/// K or V of a tile of keys over some heads.
 template <typename T>
-struct TilePieces {
-  const T* pool = nullptr;
+struct KvTile {
+  const T* pool = nullptr;  ///< moved to the first head
   int64_t head_stride = 0;
   const float* scales = nullptr;  ///< where T has them
   int64_t head_rows = 0;
   const int64_t* offsets = nullptr;  ///< [kKeyTile], and where T has scales their rows behind
   int count = 0;                     ///< keys
-  int heads = 0;
-  int keys = 0;  ///< of a piece
+};
 
-  int pieces() const { return (count + keys - 1) / keys * heads; }
-  int first_key(int piece) const { return piece / heads * keys; }
-  HWY_INLINE KvRows<T> At(int piece) const {
-    const int head = piece % heads;
-    const int key = first_key(piece);
-    KvRows<T> rows{pool + head * head_stride, offsets + key, std::min(keys, count - key)};
+/// Goes over a tile in pieces: those of a run of keys of one head, then of the same keys of the next
+/// head, then of the next run.
+template <typename T>
+class PieceCursor {
+ public:
+  PieceCursor(int heads, int run_keys, int piece_keys)
+      : heads_(heads), run_keys_(run_keys), piece_keys_(piece_keys) {}
+
+  void Enter(const KvTile<T>& tile) {
+    tile_ = tile;
+    run_begin_ = head_ = key_ = 0;
+  }
+  bool done() const { return run_begin_ >= tile_.count; }
+  int head() const { return head_; }
+  int key() const { return key_; }
+
+  HWY_INLINE void Next() {
+    const int run_end = std::min(run_begin_ + run_keys_, tile_.count);
+    key_ += piece_keys_;
+    if (key_ < run_end) return;
+    if (++head_ == heads_) {
+      head_ = 0;
+      run_begin_ += run_keys_;
+    }
+    key_ = run_begin_;
+  }
+
+  HWY_INLINE KvRows<T> Rows() const {
+    if (done()) return {};
+    const int run_end = std::min(run_begin_ + run_keys_, tile_.count);
+    KvRows<T> rows{tile_.pool + head_ * tile_.head_stride, tile_.offsets + key_,
+                   std::min(piece_keys_, run_end - key_)};
     if constexpr (kHasScales<T>) {
-      rows.scales = scales + head * head_rows;
-      rows.scale_rows = offsets + kKeyTile + key;
+      rows.scales = tile_.scales + head_ * tile_.head_rows;
+      rows.scale_rows = tile_.offsets + kKeyTile + key_;
     }
     return rows;
   }
+
+ private:
+  KvTile<T> tile_;
+  int heads_;
+  int run_keys_;
+  int piece_keys_;
+  int run_begin_ = 0;
+  int head_ = 0;
+  int key_ = 0;
 };
 
 /// All keys of `item` for KV heads [first_head, first_head + heads) of one query. Tile by tile K is
@@ -252,60 +284,77 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
   using Rows = FewRows<T, kRows>;
   constexpr int kPageBytes = 4096;
   constexpr int kPagesAhead = 2;
+  constexpr int kTile = static_cast<int>(kKeyTile);
   const int dim = call.head_dim;
   const int64_t score_rows = kRows * AttentionWorkspace::kScoreRow;
-  const int page_keys =
-      std::clamp(kPageBytes / (dim * static_cast<int>(sizeof(T))), 8, static_cast<int>(kKeyTile));
-  // With many rows V is walked once for each few columns and only the first walk prefetches: short
-  // pieces spread that out. With few, a call for each page is what costs.
-  const bool whole_tile = heads == 1 && kRows <= 2;
-  const int piece_keys = whole_tile ? static_cast<int>(kKeyTile) : page_keys;
-  const int pieces_ahead = whole_tile ? 1 : kPagesAhead;
+  const int page_keys = std::clamp(kPageBytes / (dim * static_cast<int>(sizeof(T))), 8, kTile);
+  // With few rows a call for each page is what costs. With many, V is walked once for each few
+  // columns and only the first walk prefetches: pieces of a page spread that out.
+  constexpr bool kFew = kRows <= 2;
+  const bool whole_tile = heads == 1 && kFew;
+  const int pages = std::min(kFew ? 2 * page_keys : page_keys, kTile);
+  const int run_keys =
+      heads == 1 || !kFew ? kTile : std::clamp(call.layout.block_size, pages, kTile);
+  const int piece_keys = whole_tile ? kTile : pages;
+  const int pieces_ahead = kFew ? 1 : kPagesAhead;
 
   int64_t lists[2][(kHasScales<T> ? 2 : 1) * kKeyTile];
-  const auto tile = [&](const void* pool, const float* scales, int begin, const int64_t* offsets)
-                        HWY_ATTR {
-                          TilePieces<T> pieces;
-                          pieces.pool = static_cast<const T*>(pool) + first_head * kv.head_stride();
-                          pieces.head_stride = kv.head_stride();
-                          if constexpr (kHasScales<T>) {
-                            pieces.head_rows = kv.head_stride() / dim;
-                            pieces.scales = scales + first_head * pieces.head_rows;
-                          }
-                          pieces.offsets = offsets;
-                          pieces.count = std::clamp<int>(item.end_key - begin, 0, kKeyTile);
-                          pieces.heads = heads;
-                          pieces.keys = piece_keys;
-                          return pieces;
-                        };
   const auto list = [&](int begin, int64_t* offsets) HWY_ATTR {
-    const int count = std::clamp<int>(item.end_key - begin, 0, kKeyTile);
+    const int count = std::clamp<int>(item.end_key - begin, 0, kTile);
     ListKeys(kv, begin, count, offsets);
     if constexpr (kHasScales<T>) ListScales(offsets, count, dim, offsets + kKeyTile);
+  };
+  const auto tile = [&](const void* pool, const float* scales, int begin,
+                        const int64_t* offsets) HWY_ATTR {
+    KvTile<T> tile_of;
+    tile_of.pool = static_cast<const T*>(pool) + first_head * kv.head_stride();
+    tile_of.head_stride = kv.head_stride();
+    if constexpr (kHasScales<T>) {
+      tile_of.head_rows = kv.head_stride() / dim;
+      tile_of.scales = scales + first_head * tile_of.head_rows;
+    }
+    tile_of.offsets = offsets;
+    tile_of.count = std::clamp<int>(item.end_key - begin, 0, kTile);
+    return tile_of;
   };
   int64_t* offsets = lists[0];
   int64_t* next_offsets = lists[1];
   list(item.first_key, offsets);
-  for (int begin = item.first_key; begin < item.end_key; begin += kKeyTile) {
-    list(begin + kKeyTile, next_offsets);
-    const TilePieces<T> k = tile(call.k, call.k_scales, begin, offsets);
-    const TilePieces<T> v = tile(call.v, call.v_scales, begin, offsets);
-    const TilePieces<T> next_k = tile(call.k, call.k_scales, begin + kKeyTile, next_offsets);
-    const int pieces = k.pieces();
-    const auto rows_at = [&](const TilePieces<T>& now, const TilePieces<T>& then,
-                             int piece) HWY_ATTR {
-      const int later = piece + pieces_ahead;
-      RowsAhead<T> rows{now.At(piece), later < pieces                   ? now.At(later)
-                                       : later - pieces < then.pieces() ? then.At(later - pieces)
-                                                                        : KvRows<T>{}};
+  PieceCursor<T> now(heads, run_keys, piece_keys);
+  PieceCursor<T> later = now;
+  later.Enter(tile(call.k, call.k_scales, item.first_key, offsets));
+  for (int i = 0; i < pieces_ahead; ++i) later.Next();
+  bool later_in_v = false;
+
+  for (int begin = item.first_key; begin < item.end_key; begin += kTile) {
+    list(begin + kTile, next_offsets);
+    const KvTile<T> k = tile(call.k, call.k_scales, begin, offsets);
+    const KvTile<T> v = tile(call.v, call.v_scales, begin, offsets);
+    const KvTile<T> next_k = tile(call.k, call.k_scales, begin + kTile, next_offsets);
+    // Where `later` comes to the end of K it goes on in V, from there in the next tile's K, and
+    // waits at its end for the next tile.
+    const auto go_on = [&](bool v_comes) HWY_ATTR {
+      if (!later.done()) return;
+      if (later_in_v) {
+        later.Enter(next_k);
+        later_in_v = false;
+      } else if (v_comes) {
+        later.Enter(v);
+        later_in_v = true;
+      }
+    };
+    const auto rows_ahead = [&](bool v_comes) HWY_ATTR {
+      RowsAhead<T> rows{now.Rows(), later.Rows()};
       rows.ahead = whole_tile ? kPagesAhead * page_keys : rows.now.count;
+      later.Next();
+      go_on(v_comes);
       return rows;
     };
-    for (int piece = 0; piece < pieces; ++piece) {
-      const RowsAhead<T> rows = rows_at(k, v, piece);
-      const int head = piece % heads;
-      float* const scores = work.scores() + head * score_rows + k.first_key(piece);
-      Rows::Scores(rows, dim, work.q() + head * kRows * dim, scores);
+    go_on(true);
+    for (now.Enter(k); !now.done(); now.Next()) {
+      const RowsAhead<T> rows = rows_ahead(true);
+      float* const scores = work.scores() + now.head() * score_rows + now.key();
+      Rows::Scores(rows, dim, work.q() + now.head() * kRows * dim, scores);
       if constexpr (kHasScales<T>) Rows::ApplyScales(rows, scores);
     }
     for (int row = 0; row < heads * kRows; ++row) {
@@ -313,12 +362,11 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
                                        work.largest()[row], work.sum()[row]);
       if (factor != 1.0f) Rescale(factor, dim, work.out() + row * dim);
     }
-    for (int piece = 0; piece < pieces; ++piece) {
-      const RowsAhead<T> rows = rows_at(v, next_k, piece);
-      const int head = piece % heads;
-      float* const weights = work.scores() + head * score_rows + v.first_key(piece);
+    for (now.Enter(v); !now.done(); now.Next()) {
+      const RowsAhead<T> rows = rows_ahead(false);
+      float* const weights = work.scores() + now.head() * score_rows + now.key();
       if constexpr (kHasScales<T>) Rows::ApplyScales(rows, weights);
-      Rows::Accumulate(rows, dim, weights, work.out() + head * kRows * dim);
+      Rows::Accumulate(rows, dim, weights, work.out() + now.head() * kRows * dim);
     }
     std::swap(offsets, next_offsets);
   }

@@ -210,7 +210,7 @@ TEST_F(CliTest, OtherBadInputIsASentence) {
   ExpectRefused("run quick --design pagd --out r.json", {"--design", "pagd", "paged"});
   ExpectRefused("run quick --model deepseek-v3 --kv-memory 1GiB --out r.json",
                 {"deepseek-v3", "MLA"});
-  ExpectRefused("run quick --kv-cache-dtype int8 --out r.json", {"--kv-cache-dtype"});
+  ExpectRefused("run quick --kv-cache-dtype fp8 --out r.json", {"--kv-cache-dtype"});
   ExpectRefused(
       "run --model " + kTiny + " --lengths fixed:prompt=100:output=9 --kv-memory 4KiB --out r.json",
       {"never", "--kv-memory"});
@@ -258,7 +258,7 @@ TEST_F(CliTest, InfoWithoutMeasuring) {
   EXPECT_TRUE(info["warnings"].is_array());
   ExpectRefused("info --model twin-mhx", {"twin-mhx", "twin-mha"});
   ExpectRefused("info --threads 1000000", {"--threads"});
-  ExpectRefused("info --kv-cache-dtype int8", {"--kv-cache-dtype", "float16"});
+  ExpectRefused("info --kv-cache-dtype fp8", {"--kv-cache-dtype", "float16"});
   ExpectRefused("info --model deepseek-v3", {"deepseek-v3", "MLA"});
   EXPECT_EQ(Kvbench("info --format xml").code, 2);
 }

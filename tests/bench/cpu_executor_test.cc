@@ -190,7 +190,7 @@ TEST(CpuExecutorTest, SaysWhatItCannotRun) {
             std::string::npos);
   EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.model.head_dim = 192; }).find("192"),
             std::string::npos);
-  EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.dtype = Dtype::kBf16; }).find("--dtype"),
+  EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.dtype = Dtype::kFp16; }).find("--dtype"),
             std::string::npos);
   EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.model.hidden_size = 1 << 24; }).find("GiB"),
             std::string::npos);
