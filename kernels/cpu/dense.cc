@@ -27,9 +27,16 @@ constexpr int kRowBlock = std::max(1, 12 / kPanelVectors);
 /// Inputs after which the next rows take their turn, while this much of the panel is in the
 /// first-level cache.
 constexpr int64_t kDepthBlock = 256;
-/// Inputs ahead that a panel is prefetched, 64 or 32 bytes each. It may reach into the next panel,
-/// or past the last one: a prefetch cannot fault.
-constexpr int64_t kAhead = 24;
+/// Bytes ahead that a panel is prefetched. It may reach into the next panel, or past the last one:
+/// a prefetch cannot fault.
+constexpr int64_t kAheadBytes = 16 * 1024;
+
+/// Sums that follow one another wait for each other: with few rows several inputs have sums of
+/// their own, as many as about 16 registers hold (8 where there are 16).
+template <int kRows>
+constexpr int kChains = kRows* kPanelVectors * 4 <= (kLanes >= 16 ? 16 : 8)   ? 4
+                        : kRows* kPanelVectors * 2 <= (kLanes >= 16 ? 16 : 8) ? 2
+                                                                              : 1;
 
 // y[r, 0..16) (+)= x[r, begin..end) * panel for kRows rows.
 // The unrolling matters: sums that stay an array are stored at every step.
@@ -38,14 +45,16 @@ HWY_INLINE void MultiplyPanel(const float* HWY_RESTRICT x, int64_t x_stride,
                               const T* HWY_RESTRICT panel, int64_t begin, int64_t end,
                               float* HWY_RESTRICT y, int64_t y_stride) {
   const F32Tag d;
-  F32 sums[kRows * kPanelVectors];
+  constexpr int kSums = kRows * kPanelVectors;
+  F32 sums[kChains<kRows> * kSums];
   KVBENCH_UNROLL
-  for (int i = 0; i < kRows * kPanelVectors; ++i) {
+  for (int i = 0; i < kSums; ++i) {
     const float* const from = y + i / kPanelVectors * y_stride + i % kPanelVectors * kLanes;
     sums[i] = begin == 0 ? hn::Zero(d) : hn::LoadU(d, from);
   }
-  for (int64_t k = begin; k < end; ++k) {
-    hwy::Prefetch(panel + (k + kAhead) * kPanelLanes);
+  KVBENCH_UNROLL
+  for (int i = kSums; i < kChains<kRows> * kSums; ++i) sums[i] = hn::Zero(d);
+  const auto add = [&](int64_t k, F32* HWY_RESTRICT to) HWY_ATTR {
     F32 weights[kPanelVectors];
     KVBENCH_UNROLL
     for (int j = 0; j < kPanelVectors; ++j) {
@@ -56,13 +65,28 @@ HWY_INLINE void MultiplyPanel(const float* HWY_RESTRICT x, int64_t x_stride,
       const F32 value = hn::Set(d, x[r * x_stride + k]);
       KVBENCH_UNROLL
       for (int j = 0; j < kPanelVectors; ++j) {
-        sums[r * kPanelVectors + j] = hn::MulAdd(value, weights[j], sums[r * kPanelVectors + j]);
+        to[r * kPanelVectors + j] = hn::MulAdd(value, weights[j], to[r * kPanelVectors + j]);
       }
     }
+  };
+  int64_t k = begin;
+  for (; k + kChains<kRows> <= end; k += kChains<kRows>) {
+    KVBENCH_UNROLL
+    for (int chain = 0; chain < kChains<kRows>; ++chain) {
+      hwy::Prefetch(panel + (k + chain) * kPanelLanes +
+                    kAheadBytes / static_cast<int64_t>(sizeof(T)));
+      add(k + chain, sums + chain * kSums);
+    }
   }
+  for (; k < end; ++k) add(k, sums);
   KVBENCH_UNROLL
-  for (int i = 0; i < kRows * kPanelVectors; ++i) {
-    hn::StoreU(sums[i], d, y + i / kPanelVectors * y_stride + i % kPanelVectors * kLanes);
+  for (int i = 0; i < kSums; ++i) {
+    F32 sum = sums[i];
+    KVBENCH_UNROLL
+    for (int chain = 1; chain < kChains<kRows>; ++chain) {
+      sum = hn::Add(sum, sums[chain * kSums + i]);
+    }
+    hn::StoreU(sum, d, y + i / kPanelVectors * y_stride + i % kPanelVectors * kLanes);
   }
 }
 
@@ -85,8 +109,12 @@ void MultiplyPanelOf(const float* x, int64_t rows, int64_t in, const T* panel, f
   for (int64_t begin = 0; begin < in; begin += depth) {
     const int64_t end = std::min(in, begin + depth);
     for (int64_t block = 0; block < blocks; ++block) {
-      const int64_t row = rows * block / blocks;
-      const int64_t count = rows * (block + 1) / blocks - row;
+      // Two blocks: a full one, which is the most efficient, and the rest. More: all alike.
+      const auto first = [&](int64_t b) {
+        return blocks == 2 ? std::min<int64_t>(b * kRowBlock, rows) : rows * b / blocks;
+      };
+      const int64_t row = first(block);
+      const int64_t count = first(block + 1) - row;
       MultiplyRows(count, x + row * in, in, panel, begin, end, y + row * y_stride, y_stride);
     }
   }
