@@ -120,10 +120,26 @@ struct FewRows {
   }
 
   /// values[r, key] *= scale of row key.
-  static HWY_NOINLINE void ApplyScales(const RowsAhead<T>& rows, float* HWY_RESTRICT values) {
-    for (int key = 0; key < rows.now.count; ++key) {
-      const float scale = rows.now.Scale(key);
-      for (int r = 0; r < kRows; ++r) values[r * kRow + key] *= scale;
+  /// @param in_vectors kLanes keys from a multiple of kLanes on have their scales side by side
+  static HWY_NOINLINE void ApplyScales(const RowsAhead<T>& rows, bool in_vectors,
+                                       float* HWY_RESTRICT values) {
+    const F32Tag d;
+    const int count = rows.now.count;
+    const int64_t* const at = rows.now.scale_rows;
+    for (int key = 0; key < count; key += kLanes) {
+      const int last = std::min(kLanes, count - key) - 1;
+      if (in_vectors && last + 1 == kLanes) {
+        const F32 scales = hn::LoadU(d, rows.now.scales + at[key]);
+        for (int r = 0; r < kRows; ++r) {
+          float* const to = values + r * kRow + key;
+          hn::StoreU(hn::Mul(scales, hn::LoadU(d, to)), d, to);
+        }
+        continue;
+      }
+      for (int i = key; i <= key + last; ++i) {
+        const float scale = rows.now.Scale(i);
+        for (int r = 0; r < kRows; ++r) values[r * kRow + i] *= scale;
+      }
     }
   }
 
@@ -225,8 +241,8 @@ struct KvTile {
   int count = 0;                     ///< keys
 };
 
-/// Goes over a tile in pieces: those of a run of keys of one head, then of the same keys of the next
-/// head, then of the next run.
+/// Goes over a tile in pieces: those of a run of keys of one head, then of the same keys of the
+/// next head, then of the next run.
 template <typename T>
 class PieceCursor {
  public:
@@ -298,6 +314,10 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
   const int piece_keys = whole_tile ? kTile : pages;
   const int pieces_ahead = kFew ? 1 : kPagesAhead;
 
+  // Items begin at multiples of kSplitAlign keys, tiles and pieces at multiples of a vector.
+  const bool in_vectors = call.layout.block_size % kLanes == 0 && item.first_key % kLanes == 0 &&
+                          piece_keys % kLanes == 0;
+
   int64_t lists[2][(kHasScales<T> ? 2 : 1) * kKeyTile];
   const auto list = [&](int begin, int64_t* offsets) HWY_ATTR {
     const int count = std::clamp<int>(item.end_key - begin, 0, kTile);
@@ -355,7 +375,7 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
       const RowsAhead<T> rows = rows_ahead(true);
       float* const scores = work.scores() + now.head() * score_rows + now.key();
       Rows::Scores(rows, dim, work.q() + now.head() * kRows * dim, scores);
-      if constexpr (kHasScales<T>) Rows::ApplyScales(rows, scores);
+      if constexpr (kHasScales<T>) Rows::ApplyScales(rows, in_vectors, scores);
     }
     for (int row = 0; row < heads * kRows; ++row) {
       const float factor = SoftmaxTile(work.scores() + row * AttentionWorkspace::kScoreRow, k.count,
@@ -365,7 +385,7 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
     for (now.Enter(v); !now.done(); now.Next()) {
       const RowsAhead<T> rows = rows_ahead(false);
       float* const weights = work.scores() + now.head() * score_rows + now.key();
-      if constexpr (kHasScales<T>) Rows::ApplyScales(rows, weights);
+      if constexpr (kHasScales<T>) Rows::ApplyScales(rows, in_vectors, weights);
       Rows::Accumulate(rows, dim, weights, work.out() + now.head() * kRows * dim);
     }
     std::swap(offsets, next_offsets);
