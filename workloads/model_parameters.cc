@@ -141,12 +141,17 @@ double ExpectedExpertShare(const ModelShape& model, int64_t tokens) {
   if (model.num_experts == 0 || picked == 0) {
     return 1;
   }
-  const double unused = 1 - static_cast<double>(picked) / static_cast<double>(model.num_experts);
-  double none = 1;
-  for (int64_t token = 0; token < tokens && none > 1e-12; ++token) {
-    none *= unused;
+  return ExpertShare(1 - static_cast<double>(picked) / static_cast<double>(model.num_experts),
+                     tokens);
+}
+
+double ExpertShare(double left_out, int64_t tokens) {
+  double by_all = 1;
+  for (; tokens > 0; tokens /= 2) {
+    by_all *= tokens % 2 == 1 ? left_out : 1;
+    left_out *= left_out;
   }
-  return 1 - none;
+  return 1 - by_all;
 }
 
 }  // namespace kvbench

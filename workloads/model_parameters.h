@@ -36,4 +36,8 @@ int64_t ParametersPerDevice(const ModelShape& model, int64_t tensor_parallel);
 /// for dense models.
 double ExpectedExpertShare(const ModelShape& model, int64_t tokens);
 
+/// The same from the share of the experts that one token leaves out: 1 - left_out^tokens, by
+/// squaring.
+double ExpertShare(double left_out, int64_t tokens);
+
 }  // namespace kvbench

@@ -5,6 +5,7 @@
 
 #include "bench/engine/int128.h"
 #include "workloads/error.h"
+#include "workloads/model_parameters.h"
 
 namespace kvbench {
 
@@ -41,13 +42,8 @@ int64_t StepTimeModel::ReadExpertsPs(int64_t tokens) const {
   if (experts_ps == 0) {
     return 0;
   }
-  double skipped = 1;  // expert_skipped to the power of tokens, by squaring
-  double power = expert_skipped;
-  for (int64_t rest = tokens; rest > 0; rest /= 2) {
-    skipped *= rest % 2 == 1 ? power : 1;
-    power *= power;
-  }
-  return static_cast<int64_t>(static_cast<double>(experts_ps) * (1 - skipped));
+  return static_cast<int64_t>(static_cast<double>(experts_ps) *
+                              ExpertShare(expert_skipped, tokens));
 }
 
 int64_t StepTimeModel::DensePs(const StepLoad& load) const {

@@ -14,6 +14,7 @@
 #include "bench/engine/engine.h"
 #include "bench/executors/cpu_executor.h"
 #include "tests/bench/fixed_executor.h"
+#include "tests/bench/small_model.h"
 #include "workloads/request_source.h"
 
 namespace {
@@ -55,21 +56,6 @@ namespace {
 constexpr int64_t kOutput = 150;
 /// From then on everyone decodes, and each block table has met a new block.
 constexpr size_t kSteadyFrom = 40;
-
-ModelShape SmallModel() {
-  ModelShape m;
-  m.name = "small";
-  m.attention = Attention::kGQA;
-  m.num_hidden_layers = 2;
-  m.hidden_size = 128;
-  m.num_attention_heads = 4;
-  m.num_key_value_heads = 2;
-  m.head_dim = 64;
-  m.intermediate_size = 96;
-  m.vocab_size = 100;
-  m.max_position_embeddings = 512;
-  return m;
-}
 
 /// A batch of requests that all come at once and end together.
 Trace FixedBatch(int requests) {

@@ -1,7 +1,6 @@
 // The program as a user runs it: exit codes, sentences, files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
@@ -9,6 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "tests/bench/program.h"
 
 namespace kvbench {
 namespace {
@@ -20,19 +21,6 @@ namespace fs = std::filesystem;
 const std::string kTiny = KVBENCH_SOURCE_DIR "/tests/data/tiny-gqa.json";
 const std::string kAzure =
     KVBENCH_SOURCE_DIR "/../shared/data/traces/azure/AzureLLMInferenceTrace_conv.csv";
-
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 class CliTest : public testing::Test {
  protected:
@@ -46,14 +34,8 @@ class CliTest : public testing::Test {
   ~CliTest() override { fs::remove_all(dir_); }
 
   /// Runs a shell command in the test's folder.
-  Outcome Shell(const std::string& command) const {
-    const std::string line = "cd '" + dir_.string() + "' && " + command + " >.stdout 2>.stderr";
-    const int status = std::system(line.c_str());
-    return {WEXITSTATUS(status), ReadFile(dir_ / ".stdout"), ReadFile(dir_ / ".stderr")};
-  }
-  Outcome Kvbench(const std::string& arguments) const {
-    return Shell("'" KVBENCH_PROGRAM "' " + arguments);
-  }
+  Outcome Shell(const std::string& command) const { return RunShell(dir_, command); }
+  Outcome Kvbench(const std::string& arguments) const { return RunKvbench(dir_, arguments); }
 
   std::string Write(const std::string& name, const std::string& text) const {
     std::ofstream(dir_ / name, std::ios::binary) << text;

@@ -1,12 +1,13 @@
 // `kvbench paper` and rate searches as a user runs them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "tests/bench/program.h"
 
 namespace kvbench {
 namespace {
@@ -16,36 +17,13 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 std::string TestFile(const char* ending) {
   return testing::TempDir() + "/kvbench_paper_" +
          testing::UnitTest::GetInstance()->current_test_info()->name() + ending;
 }
 
 /// Runs in the folder for temporary files, where examples may write.
-Outcome Kvbench(const std::string& arguments) {
-  const std::string out = TestFile(".out");
-  const std::string err = TestFile(".err");
-  const int status = std::system(("cd '" + testing::TempDir() + "' && '" KVBENCH_PROGRAM "' " +
-                                  arguments + " >'" + out + "' 2>'" + err + "'")
-                                     .c_str());
-  Outcome outcome = {WEXITSTATUS(status), ReadFile(out), ReadFile(err)};
-  std::filesystem::remove(out);
-  std::filesystem::remove(err);
-  return outcome;
-}
+Outcome Kvbench(const std::string& arguments) { return RunKvbench(testing::TempDir(), arguments); }
 
 TEST(PaperCliTest, AFigureBesideThePaper) {
   const Outcome outcome = Kvbench("paper fig2");

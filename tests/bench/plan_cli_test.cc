@@ -1,12 +1,13 @@
 // `kvbench plan` as a user runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "tests/bench/program.h"
 
 namespace kvbench {
 namespace {
@@ -17,29 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-struct Outcome {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-Outcome Kvbench(const std::string& arguments) {
-  const std::string base = testing::TempDir() + "/kvbench_plan_" +
-                           testing::UnitTest::GetInstance()->current_test_info()->name();
-  const int status = std::system(
-      ("'" KVBENCH_PROGRAM "' " + arguments + " >" + base + ".out 2>" + base + ".err").c_str());
-  Outcome outcome = {WEXITSTATUS(status), ReadFile(base + ".out"), ReadFile(base + ".err")};
-  std::filesystem::remove(base + ".out");
-  std::filesystem::remove(base + ".err");
-  return outcome;
-}
+Outcome Kvbench(const std::string& arguments) { return RunKvbench(testing::TempDir(), arguments); }
 
 /// What the program prints; nothing wider than 100 columns.
 std::string Plan(const std::string& arguments) {
