@@ -34,18 +34,28 @@ constexpr int WeightBytes(WeightType type) { return type == WeightType::kBf16 ? 
 ///   | 4096 x 11008, 2    | this layer  | 14.6  | 12.7 | 9.9  | 8.9 | 5.2 | 3.6 | 121 | 16        |
 ///   |                    | oneDNN      | 15.9  | 6.0  | 5.4  | 5.8 | 3.7 | 3.3 | 93  |           |
 ///
-/// On a Zen 5 (AVX-512, one thread reads 40 GB/s; 4096 x 11008, one thread) prefetching 16 KiB instead
-/// of 1.5 KiB ahead, and sums of their own for up to four inputs where rows are few, gave GB/s of
-/// weights in fp32 at 1 | 4 | 8 | 16 rows 39 | 35 | 27 | 16 -> 40 | 37 | 38 | 24, in bf16 27 | 21 | 13
-/// | 7.9 -> 38 | 39 | 23 | 12: memory and arithmetic no longer take turns. What limits now: at 8 and
-/// 16 rows arithmetic, at 72 % of the peak of its fused multiply-adds (each reads an activation
-/// from memory, and activations 16 KiB apart fall into one set of the first-level cache: blocks of 16
-/// rows reach 129 GFLOP/s, of 8 rows 175).
+/// On a Zen 5 (AVX-512, one thread reads 41 GB/s, FMA peak 264 GFLOP/s; 4096 x 11008, one thread),
+/// GB/s of weights at 1 | 4 | 8 | 16 rows and GFLOP/s at 64:
 ///
-/// From 2 to 32 rows, which decide a decode step, it is 1.15 to 3 times as fast as the better
-/// library. From 64 rows on they are within 10 % of each other; one row of a large matrix on one
-/// thread is a third slower than OpenBLAS's. OpenBLAS's serial build also gave wrong results in 4
-/// of 40 runs of two threads at once: its Debian package is not built for that.
+///   | step               | fp32                    | bf16                    |
+///   | 0 as on Zen 3      | 39 | 35 | 27 | 16 | 183 | 27 | 21 | 13 | 8  | 183 |
+///   | 1 far prefetch     | 39 | 38 | 38 | 22 | 198 | 38 | 39 | 22 | 12 | 201 |
+///   | 2 packed rows      | 40 | 38 | 38 | 24 | 204 | 38 | 38 | 26 | 13 | 211 |
+///   | 3 blocks           | 40 | 38 | 38 | 30 | 242 | 38 | 39 | 27 | 15 | 250 |
+///
+/// 1: prefetch 16 KiB ahead instead of 1.5, and sums of their own for up to four inputs where rows
+/// are few. 2: rows of x packed, so that those 16 KiB apart do not fight for one set of the
+/// first-level cache. 3: up to 16 rows in one block, more with two panels that share each load of
+/// x.
+///
+/// Prefetching makes memory and arithmetic overlap instead of taking turns. What limits now: memory
+/// up to 8 rows (bf16: 4), then the fused multiply-adds, at 84 to 92 % of their peak. oneDNN 2.6.3
+/// reaches 157 GFLOP/s at 16 rows there, 218 at 64 and 250 at 256 (this layer 243, 238 and 244).
+///
+/// On Zen 3, from 2 to 32 rows, which decide a decode step, it is 1.15 to 3 times as fast as the
+/// better library. From 64 rows on they are within 10 % of each other; one row of a large matrix on
+/// one thread is a third slower than OpenBLAS's. OpenBLAS's serial build also gave wrong results in
+/// 4 of 40 runs of two threads at once: its Debian package is not built for that.
 class DenseLayer {
  public:
   /// Outputs of a panel.

@@ -17,7 +17,7 @@
 #define KVBENCH_UNROLL
 #define KVBENCH_SANITIZER_TARGETS HWY_AVX3
 #else
-#define KVBENCH_UNROLL _Pragma("GCC unroll 16")
+#define KVBENCH_UNROLL _Pragma("GCC unroll 32")
 #define KVBENCH_SANITIZER_TARGETS 0
 #endif
 #define HWY_DISABLED_TARGETS                                                             \
