@@ -36,10 +36,14 @@ namespace kvbench {
 //  9. K row by row for MHA, unrolled; a group's query vector loaded once for its keys; 16 sums of V where there are 32
 //     registers; sums across 16 lanes by blends and one shuffle instead of two. Expected: less to do beside the reads.
 //     In cache MHA 50 -> 62 GB/s, GQA-4 27 -> 31, GQA-8 13 -> 16. From memory GQA-4 67 | 61 %, GQA-8 43 | 41 %.
+// 10. Scores of 8 rows as 4 rows by 4 keys, twice, instead of 8 by 2. Expected: fewer loads of the query, which are as many
+//     as the multiply-adds. GQA-8 in cache 17.3 -> 19.1 GB/s, from memory 17.0 -> 18.7 (46 % contiguous, 45 % paged). The
+//     query forced into registers gave nothing more.
 // What limits: plain reads of 32 KiB blocks in random order reach 34 of 41 GB/s on the Zen 5 with prefetch and 29 without;
 // with the arithmetic of V alone (145 GB/s in cache) they reach 28. So paged MHA at blocks of 16 is at 93 % of what one
 // thread can read there. Two threads share the memory: MHA contiguous 84 to 98 %. GQA-8 does 128 fused multiply-adds on
-// 16 lanes for 512 bytes: at the measured peak (8.1 billion a second) 32 GB/s, so it reaches half of that.
+// 16 lanes for 512 bytes: at the measured peak (8.1 billion a second) 32 GB/s, so it
+// reaches 60 % of that in cache: sums across lanes, and K converted twice, are the rest.
 // On the first machine shuffled blocks of few bytes were limited alike: plain reads of 2 KiB pieces in random order
 // reach 5 of 11 GB/s with prefetch, so one or two KV heads of 64 are slower paged.
 // clang-format on

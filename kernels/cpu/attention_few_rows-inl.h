@@ -78,9 +78,11 @@ HWY_INLINE F32 SumOfEach(F32* HWY_RESTRICT v) {
 
 template <typename T, int kRows>
 struct FewRows {
-  /// Keys whose products are summed side by side, so that a vector of scores costs one reduction.
-  static constexpr int kKeys = std::max(1, kLanes / kRows);
-  static constexpr int kSums = kKeys * kRows;
+  /// Rows and keys whose products are summed side by side, so that a vector of scores costs one
+  /// reduction. A square of them loads least: with 16 lanes 4 by 4 instead of 8 by 2.
+  static constexpr int kRowsAtOnce = kLanes >= 16 ? std::min(kRows, 4) : kRows;
+  static constexpr int kKeys = std::max(1, kLanes / kRowsAtOnce);
+  static constexpr int kSums = kKeys * kRowsAtOnce;
   static constexpr int kRow = static_cast<int>(AttentionWorkspace::kScoreRow);
 
   /// scores[r, key] = q[r] . K[key] for key < count (and garbage up to a multiple of kKeys).
@@ -94,28 +96,30 @@ struct FewRows {
         row[j] = rows.now.pool + rows.now.offsets[std::min(key + j, count - 1)];
         rows.Prefetch(key + j, dim);
       }
-      F32 sums[kSums];
-      for (F32& sum : sums) sum = hn::Zero(d);
-      if constexpr (kRows == 1) {
-        // Row by row, as memory has them.
-        KVBENCH_UNROLL
-        for (int j = 0; j < kKeys; ++j) sums[j] = Dot(row[j], q, dim);
-      } else {
-        for (int i = 0; i < dim; i += kLanes) {
-          F32 k[kKeys];
+      for (int first = 0; first < kRows; first += kRowsAtOnce) {
+        F32 sums[kSums];
+        for (F32& sum : sums) sum = hn::Zero(d);
+        if constexpr (kRows == 1) {
+          // Row by row, as memory has them.
           KVBENCH_UNROLL
-          for (int j = 0; j < kKeys; ++j) k[j] = LoadF32(d, row[j] + i);
-          KVBENCH_UNROLL
-          for (int r = 0; r < kRows; ++r) {
-            const F32 query = hn::LoadU(d, q + r * dim + i);
+          for (int j = 0; j < kKeys; ++j) sums[j] = Dot(row[j], q, dim);
+        } else {
+          for (int i = 0; i < dim; i += kLanes) {
+            F32 k[kKeys];
             KVBENCH_UNROLL
-            for (int j = 0; j < kKeys; ++j) {
-              sums[r * kKeys + j] = hn::MulAdd(k[j], query, sums[r * kKeys + j]);
+            for (int j = 0; j < kKeys; ++j) k[j] = LoadF32(d, row[j] + i);
+            KVBENCH_UNROLL
+            for (int r = 0; r < kRowsAtOnce; ++r) {
+              const F32 query = hn::LoadU(d, q + (first + r) * dim + i);
+              KVBENCH_UNROLL
+              for (int j = 0; j < kKeys; ++j) {
+                sums[r * kKeys + j] = hn::MulAdd(k[j], query, sums[r * kKeys + j]);
+              }
             }
           }
         }
+        StoreScores(sums, key, scores + first * kRow);
       }
-      StoreScores(sums, key, scores);
     }
   }
 
@@ -184,7 +188,7 @@ struct FewRows {
     } else {
       HWY_ALIGN float each[kSums];
       for (int i = 0; i < kSums; i += kLanes) hn::Store(SumOfEach(sums + i), d, each + i);
-      for (int r = 0; r < kRows; ++r) {
+      for (int r = 0; r < kRowsAtOnce; ++r) {
         std::memcpy(scores + r * kRow + key, each + r * kKeys, kKeys * sizeof(float));
       }
     }
