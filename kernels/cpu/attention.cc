@@ -112,9 +112,11 @@ void AttendWith(const AttentionCall& call, const AttentionItem& item, float* mem
   const Accessor kv(call.layout, call.sequences[static_cast<size_t>(item.sequence)]);
   const int64_t rows = int64_t{item.num_queries} * (call.num_heads / call.num_kv_heads);
   // Head by head, a decode of a contiguous cache or of large blocks is two long streams; the heads
-  // of a small block lie together.
+  // of a small block lie together. int8 is bound by instructions and gains more from heads side by
+  // side, of which one starts while another waits for its softmax.
   const int32_t block_size = call.layout.block_size;
-  const bool one_head = item.num_queries == 1 && (block_size == 0 || block_size > kKeyTile);
+  const bool one_head =
+      !kHasScales<T> && item.num_queries == 1 && (block_size == 0 || block_size > kKeyTile);
   const int chunk = one_head ? 1 : AttentionWorkspace::HeadChunk(call, rows);
   const AttentionWorkspace work(memory, rows, chunk, call.head_dim);
   for (int head = 0; head < call.num_kv_heads; head += chunk) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/cpu/attention_item.h"
 #include "kernels/cpu/kv_accessor.h"
@@ -88,39 +89,12 @@ struct FewRows {
   /// scores[r, key] = q[r] . K[key] for key < count (and garbage up to a multiple of kKeys).
   static HWY_NOINLINE void Scores(const RowsAhead<T>& rows, int dim, const float* HWY_RESTRICT q,
                                   float* HWY_RESTRICT scores) {
-    const F32Tag d;
-    const int count = rows.now.count;
-    for (int key = 0; key < count; key += kKeys) {
-      const T* HWY_RESTRICT row[kKeys];
-      for (int j = 0; j < kKeys; ++j) {
-        row[j] = rows.now.pool + rows.now.offsets[std::min(key + j, count - 1)];
-        rows.Prefetch(key + j, dim);
-      }
-      for (int first = 0; first < kRows; first += kRowsAtOnce) {
-        F32 sums[kSums];
-        for (F32& sum : sums) sum = hn::Zero(d);
-        if constexpr (kRows == 1) {
-          // Row by row, as memory has them.
-          KVBENCH_UNROLL
-          for (int j = 0; j < kKeys; ++j) sums[j] = Dot(row[j], q, dim);
-        } else {
-          for (int i = 0; i < dim; i += kLanes) {
-            F32 k[kKeys];
-            KVBENCH_UNROLL
-            for (int j = 0; j < kKeys; ++j) k[j] = LoadF32(d, row[j] + i);
-            KVBENCH_UNROLL
-            for (int r = 0; r < kRowsAtOnce; ++r) {
-              const F32 query = hn::LoadU(d, q + (first + r) * dim + i);
-              KVBENCH_UNROLL
-              for (int j = 0; j < kKeys; ++j) {
-                sums[r * kKeys + j] = hn::MulAdd(k[j], query, sums[r * kKeys + j]);
-              }
-            }
-          }
-        }
-        StoreScores(sums, key, scores + first * kRow);
-      }
+    // int8 is bound by instructions: the most common head dim as a constant, with fewer loops
+    // around few vectors.
+    if constexpr (kHasScales<T>) {
+      if (dim == 128) return ScoresOf(rows, std::integral_constant<int, 128>(), q, scores);
     }
+    ScoresOf(rows, dim, q, scores);
   }
 
   /// values[r, key] *= scale of row key.
@@ -165,6 +139,45 @@ struct FewRows {
   }
 
  private:
+  /// @param dim an int or an std::integral_constant of one
+  template <typename Dim>
+  static HWY_INLINE void ScoresOf(const RowsAhead<T>& rows, Dim dim, const float* HWY_RESTRICT q,
+                                  float* HWY_RESTRICT scores) {
+    const F32Tag d;
+    const int count = rows.now.count;
+    for (int key = 0; key < count; key += kKeys) {
+      const T* HWY_RESTRICT row[kKeys];
+      for (int j = 0; j < kKeys; ++j) {
+        row[j] = rows.now.pool + rows.now.offsets[std::min(key + j, count - 1)];
+        rows.Prefetch(key + j, dim);
+      }
+      for (int first = 0; first < kRows; first += kRowsAtOnce) {
+        F32 sums[kSums];
+        for (F32& sum : sums) sum = hn::Zero(d);
+        if constexpr (kRows == 1) {
+          // Row by row, as memory has them.
+          KVBENCH_UNROLL
+          for (int j = 0; j < kKeys; ++j) sums[j] = Dot(row[j], q, dim);
+        } else {
+          for (int i = 0; i < dim; i += kLanes) {
+            F32 k[kKeys];
+            KVBENCH_UNROLL
+            for (int j = 0; j < kKeys; ++j) k[j] = LoadF32(d, row[j] + i);
+            KVBENCH_UNROLL
+            for (int r = 0; r < kRowsAtOnce; ++r) {
+              const F32 query = hn::LoadU(d, q + (first + r) * dim + i);
+              KVBENCH_UNROLL
+              for (int j = 0; j < kKeys; ++j) {
+                sums[r * kKeys + j] = hn::MulAdd(k[j], query, sums[r * kKeys + j]);
+              }
+            }
+          }
+        }
+        StoreScores(sums, key, scores + first * kRow);
+      }
+    }
+  }
+
   /// Lanes that add up to a . b.
   static HWY_INLINE F32 Dot(const T* HWY_RESTRICT a, const float* HWY_RESTRICT b, int dim) {
     const F32Tag d;
