@@ -44,10 +44,14 @@ namespace kvbench {
 //     MHA int8 contiguous 21.6 -> 24.5 GB/s: 1.5 instead of 1.3 times the tokens of fp16. fp16 so lost a quarter (one
 //     stream is worth more there); prefetches of 16 rows line by line instead of row by row lost as much, tiles of 128
 //     keys gave nothing.
-// What limits: plain reads of 32 KiB blocks in random order reach 34 of 41 GB/s on the Zen 5 with prefetch and 29 without;
-// with the arithmetic of V alone (145 GB/s in cache) they reach 28. So paged MHA at blocks of 16 is at 93 % of what one
-// thread can read there. Two threads share the memory: MHA contiguous 84 to 98 %. GQA-8 does 128 fused multiply-adds on
-// 16 lanes for 512 bytes: at the measured peak (8.1 billion a second) 32 GB/s, so it reaches 60 % of that in cache: sums
+// What limits paged caches is the order of the addresses. Reads of shuffled blocks of 8 heads without any arithmetic, K
+// and V in turns of 128 KiB, the better of with and without prefetch 8 KiB ahead, over reads in order (Zen 5,
+// one thread, 41 GB/s), and below it what paged MHA reaches of contiguous MHA:
+//   block        1     2     4     8     16    32    64    128   256
+//   reads alone  71 %  71 %  79 %  78 %  84 %  94 %  96 %  97 %  98 %
+//   paged MHA    64 %  75 %  77 %  73 %  76 %  82 %  93 %  90 %  95 %
+// Two threads share the memory: there contiguous MHA reaches 84 to 98 % of the roof, and paged 87 % of that.
+// GQA-8 does 128 fused multiply-adds on 16 lanes for 512 bytes: at the measured peak (8.1 billion a second) 32 GB/s, so it reaches 60 % of that in cache: sums
 // across lanes, and K converted twice, are the rest. int8 is bound by instructions with any group.
 // On the first machine shuffled blocks of few bytes were limited alike: plain reads of 2 KiB pieces in random order
 // reach 5 of 11 GB/s with prefetch, so one or two KV heads of 64 are slower paged.

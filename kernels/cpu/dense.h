@@ -50,7 +50,8 @@ constexpr int WeightBytes(WeightType type) { return type == WeightType::kBf16 ? 
 ///
 /// Prefetching makes memory and arithmetic overlap instead of taking turns. What limits now: memory
 /// up to 8 rows (bf16: 4), then the fused multiply-adds, at 84 to 92 % of their peak. oneDNN 2.6.3
-/// reaches 157 GFLOP/s at 16 rows there, 218 at 64 and 250 at 256 (this layer 243, 238 and 244).
+/// reaches 157 GFLOP/s at 16 rows there, 218 at 64 and 250 at 256 (this layer 243, 242 and
+/// 244), and 414 at 64 rows with two threads (this layer 474).
 ///
 /// On Zen 3, from 2 to 32 rows, which decide a decode step, it is 1.15 to 3 times as fast as the
 /// better library. From 64 rows on they are within 10 % of each other; one row of a large matrix on
