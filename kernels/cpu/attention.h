@@ -51,8 +51,9 @@ namespace kvbench {
 //   reads alone  71 %  71 %  79 %  78 %  84 %  94 %  96 %  97 %  98 %
 //   paged MHA    64 %  75 %  77 %  73 %  76 %  82 %  93 %  90 %  95 %
 // Two threads share the memory: there contiguous MHA reaches 84 to 98 % of the roof, and paged 87 % of that.
-// GQA-8 does 128 fused multiply-adds on 16 lanes for 512 bytes: at the measured peak (8.1 billion a second) 32 GB/s, so it reaches 60 % of that in cache: sums
-// across lanes, and K converted twice, are the rest. int8 is bound by instructions with any group.
+// GQA-8 does 128 fused multiply-adds on 16 lanes for 512 bytes: at the measured peak (8.1 billion a second) 32 GB/s, so
+// it reaches 60 % of that in cache: sums across lanes, and K converted twice, are the rest. int8 is bound by instructions
+// with any group.
 // On the first machine shuffled blocks of few bytes were limited alike: plain reads of 2 KiB pieces in random order
 // reach 5 of 11 GB/s with prefetch, so one or two KV heads of 64 are slower paged.
 // clang-format on
