@@ -100,7 +100,7 @@ Decoder::Decoder(const Config& config, ThreadPool& pool)
          .output = DenseLayer(attended, m.hidden_size, seed + 1, config.weights),
          .gate_up = DenseLayer(m.hidden_size, 2 * m.intermediate_size, seed + 2, config.weights),
          .down = DenseLayer(m.intermediate_size, m.hidden_size, seed + 3, config.weights)});
-    const Layer& layer = layers_.back();
+    const DecoderLayer& layer = layers_.back();
     weight_bytes_ += layer.qkv.weight_bytes() + layer.output.weight_bytes() +
                      layer.gate_up.weight_bytes() + layer.down.weight_bytes();
   }
@@ -145,7 +145,7 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
   const auto heads = static_cast<int32_t>(m.num_attention_heads);
   const auto kv_heads = static_cast<int32_t>(m.num_key_value_heads);
   for (int64_t i = 0; i < m.num_hidden_layers; ++i) {
-    const Layer& layer = layers_[static_cast<size_t>(i)];
+    const DecoderLayer& layer = layers_[static_cast<size_t>(i)];
     RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
     Timed(phases.dense, [&] { layer.qkv.Run(pool_, normed, rows, qkv); });
     // Q and K stand side by side in a row: one call rotates both.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/engine/step_batch.h"
+#include "bench/executors/decoder_layer.h"
 #include "bench/executors/kv_pools.h"
 #include "kernels/attention.h"
 #include "kernels/cpu/attention.h"
@@ -57,13 +58,6 @@ class Decoder {
            const std::function<void(const AttentionCall&)>& after_attention, StepPhases& phases);
 
  private:
-  struct Layer {
-    DenseLayer qkv;
-    DenseLayer output;
-    DenseLayer gate_up;
-    DenseLayer down;
-  };
-
   void Embed(const StepBatch& batch);
   void Attend(int64_t layer, std::span<const AttentionSequence> sequences, KvPools& pools,
               const float* qkv, const std::function<void(const AttentionCall&)>& after_attention,
@@ -79,7 +73,7 @@ class Decoder {
   int64_t weight_bytes_ = 0;
   uint64_t step_ = 0;
 
-  std::vector<Layer> layers_;
+  std::vector<DecoderLayer> layers_;
   std::vector<DenseLayer> lm_head_;  // one, or none without dense layers
   std::vector<float> norm_weight_;   // [hidden], ones
   Buffer embedding_;                 // [vocab, hidden]

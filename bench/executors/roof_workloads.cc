@@ -79,7 +79,7 @@ LayerWorkload::LayerWorkload(const ModelShape& m, WeightType weights, int64_t by
                        .output = make(m.num_attention_heads * m.head_dim, m.hidden_size),
                        .gate_up = make(m.hidden_size, 2 * m.intermediate_size),
                        .down = make(m.intermediate_size, m.hidden_size)});
-    const Layer& made = layers_.back();
+    const DecoderLayer& made = layers_.back();
     made_bytes += made.qkv.weight_bytes() + made.output.weight_bytes() +
                   made.gate_up.weight_bytes() + made.down.weight_bytes();
   }
@@ -91,7 +91,7 @@ void LayerWorkload::RunDense(const DenseLayer& matrix, const Buffer& x, int64_t 
   totals.weights += matrix.in() * matrix.out();
 }
 
-void LayerWorkload::RunLayer(const Layer& layer, int64_t rows, Totals& totals) {
+void LayerWorkload::RunLayer(const DecoderLayer& layer, int64_t rows, Totals& totals) {
   const ModelShape& m = model_;
   auto* hidden = hidden_.as<float>();
   auto* projected = projected_.as<float>();
@@ -128,7 +128,7 @@ LayerWorkload::Result LayerWorkload::Run(int64_t rows) {
   if (whole_ && rows <= kFewRows) {
     for (int step = 0; step < kSteps; ++step) {
       totals = {};
-      for (const Layer& layer : layers_) {
+      for (const DecoderLayer& layer : layers_) {
         RunLayer(layer, rows, totals);
       }
       RunDense(lm_head_[0], normed_, rows, logits_, totals);

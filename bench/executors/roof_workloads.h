@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/executors/decoder_layer.h"
 #include "kernels/attention.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/attention_plan.h"
@@ -38,12 +39,6 @@ class LayerWorkload {
   Result Run(int64_t rows);
 
  private:
-  struct Layer {
-    DenseLayer qkv;
-    DenseLayer output;
-    DenseLayer gate_up;
-    DenseLayer down;
-  };
   /// Seconds of phases, added up.
   struct Totals {
     double dense_s = 0;
@@ -52,14 +47,14 @@ class LayerWorkload {
     int64_t layers = 0;
   };
 
-  void RunLayer(const Layer& layer, int64_t rows, Totals& totals);
+  void RunLayer(const DecoderLayer& layer, int64_t rows, Totals& totals);
   void RunDense(const DenseLayer& matrix, const Buffer& x, int64_t rows, Buffer& y, Totals& totals);
 
   ThreadPool& pool_;
   ModelShape model_;
   int64_t qkv_width_;
   bool whole_ = false;  // runs all layers
-  std::vector<Layer> layers_;
+  std::vector<DecoderLayer> layers_;
   std::vector<DenseLayer> lm_head_;  // one if whole_
   size_t next_ = 0;
   RopeTable rope_;

@@ -26,8 +26,8 @@ namespace kvbench {
 //  6. Head stride of a contiguous chunk a sixteenth longer, not one token: as fast as no padding, where one token
 //     gives 78 | 65 % (kernels/kv_layout.h).
 // From here on another machine, a Zen 5 (AVX-512), whose one thread reads 40 GB/s; head dim 128, contiguous | paged,
-// where step 6 gives MHA 61 | 53 %, GQA-4 51 | 46 %, GQA-8 36 | 32 % of the roof. Compute and memory took turns: 50 GB/s in
-// cache and 40 from memory make 24 together.
+// where step 6 gives MHA 61 | 53 %, GQA-4 51 | 46 %, GQA-8 36 | 32 % of the roof. Compute and memory took turns: 50
+// GB/s in cache and 40 from memory make 24 together.
 //  7. Contiguous heads one after the other (step 4 again), a tile as one piece, 8 KiB ahead instead of 4. Expected: one
 //     stream that the hardware prefetcher follows. MHA contiguous 85 %.
 //  8. A cursor of its own for what is prefetched, two pages ahead, across K, V and the next tile. Expected: the reach
@@ -36,9 +36,9 @@ namespace kvbench {
 //  9. K row by row for MHA, unrolled; a group's query vector loaded once for its keys; 16 sums of V where there are 32
 //     registers; sums across 16 lanes by blends and one shuffle instead of two. Expected: less to do beside the reads.
 //     In cache MHA 50 -> 62 GB/s, GQA-4 27 -> 31, GQA-8 13 -> 16. From memory GQA-4 67 | 61 %, GQA-8 43 | 41 %.
-// 10. Scores of 8 rows as 4 rows by 4 keys, twice, instead of 8 by 2. Expected: fewer loads of the query, which are as many
-//     as the multiply-adds. GQA-8 in cache 17.3 -> 19.1 GB/s, from memory 17.0 -> 18.7 (46 % contiguous, 45 % paged). The
-//     query forced into registers gave nothing more.
+// 10. Scores of 8 rows as 4 rows by 4 keys, twice, instead of 8 by 2. Expected: fewer loads of the query, which are as
+//     many as the multiply-adds. GQA-8 in cache 17.3 -> 19.1 GB/s, from memory 17.0 -> 18.7 (46 % contiguous, 45 %
+//     paged). The query forced into registers gave nothing more.
 // 11. int8 in contiguous caches with all heads side by side, as blocks have them, and head dim 128 as a constant.
 //     Expected: the softmax of one head overlaps with the next head's scores (in cache 24 GB/s contiguous, 28 paged).
 //     MHA int8 contiguous 21.6 -> 24.5 GB/s: 1.5 instead of 1.3 times the tokens of fp16. fp16 so lost a quarter (one
@@ -52,8 +52,8 @@ namespace kvbench {
 //   paged MHA    64 %  75 %  77 %  73 %  76 %  82 %  93 %  90 %  95 %
 // Two threads share the memory: there contiguous MHA reaches 84 to 98 % of the roof, and paged 87 % of that.
 // GQA-8 does 128 fused multiply-adds on 16 lanes for 512 bytes: at the measured peak (8.1 billion a second) 32 GB/s, so
-// it reaches 60 % of that in cache: sums across lanes, and K converted twice, are the rest. int8 is bound by instructions
-// with any group.
+// it reaches 60 % of that in cache: sums across lanes, and K converted twice, are the rest. int8 is bound by
+// instructions with any group.
 // On the first machine shuffled blocks of few bytes were limited alike: plain reads of 2 KiB pieces in random order
 // reach 5 of 11 GB/s with prefetch, so one or two KV heads of 64 are slower paged.
 // clang-format on
