@@ -1,8 +1,23 @@
-# CUDA is optional: a machine without the toolkit builds everything else.
-include(CheckLanguage)
+# CUDA is optional: a machine without the toolkit builds everything else. With it, the kernels are
+# compiled for all cards that kvbench knows, or for those in CMAKE_CUDA_ARCHITECTURES.
+option(KVBENCH_CUDA "Build the CUDA backend where the toolkit is" ON)
+set(KVBENCH_HAS_CUDA OFF)
 find_package(CUDAToolkit 12.8 QUIET)
-if(CUDAToolkit_FOUND)
-  message(STATUS "CUDA toolkit ${CUDAToolkit_VERSION} found (this version has no CUDA sources yet)")
-else()
+if(NOT CUDAToolkit_FOUND)
   message(STATUS "No CUDA toolkit found: building without the CUDA backend")
+elseif(NOT KVBENCH_CUDA)
+  message(STATUS "CUDA toolkit ${CUDAToolkit_VERSION} found, CUDA backend switched off")
+else()
+  set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100-real)
+  endif()
+  enable_language(CUDA)
+  # CMake before 3.26 does not know that nvcc has C++20.
+  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
+  set(KVBENCH_HAS_CUDA ON)
+  message(STATUS "CUDA toolkit ${CUDAToolkit_VERSION} found: building the CUDA backend for ${CMAKE_CUDA_ARCHITECTURES}")
 endif()

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#if defined(__CUDACC__)
+#define KV_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define KV_HOST_DEVICE inline
+#endif
+
+namespace kvbench {
+
+/// An address in the memory of a device. It cannot be dereferenced: kernels reach it through Load
+/// and Store (vocabulary.h), hosts through a Device.
+template <typename T>
+struct Global {
+  T* address = nullptr;
+  KV_HOST_DEVICE Global operator+(int64_t elements) const { return {address + elements}; }
+  KV_HOST_DEVICE operator Global<const T>() const requires(!std::is_const_v<T>) {
+    return {address};
+  }
+};
+
+/// An address in the shared memory of a CTA.
+template <typename T>
+struct Shared {
+  T* address = nullptr;
+  KV_HOST_DEVICE Shared operator+(int32_t elements) const { return {address + elements}; }
+  KV_HOST_DEVICE operator Shared<const T>() const requires(!std::is_const_v<T>) {
+    return {address};
+  }
+};
+
+/// 16-bit elements: KV, weights and what dense layers read. Arithmetic is done in float.
+struct Fp16 {
+  uint16_t bits;
+};
+struct Bf16 {
+  uint16_t bits;
+};
+
+/// What a 16-byte access moves.
+struct alignas(16) Vector16 {
+  uint32_t words[4];
+};
+
+}  // namespace kvbench

@@ -1,0 +1,5 @@
+# Sources of all kernels: the CUDA backend compiles them with nvcc, the simulator with the C++
+# compiler.
+set(KVBENCH_KERNEL_SOURCES
+  all_kernels.cu)
+list(TRANSFORM KVBENCH_KERNEL_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

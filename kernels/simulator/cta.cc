@@ -1,0 +1,466 @@
+#include "kernels/simulator/cta.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "kernels/simulator/stack_pool.h"
+
+namespace kvbench {
+
+namespace {
+
+// The CTA whose thread runs on this OS thread; kernels have no argument to carry it in.
+thread_local SimulatedCta* current_cta = nullptr;
+
+constexpr uint8_t kPoison = 0xff;
+constexpr uint32_t kHistoryBytes = 2;
+constexpr uint32_t kCopyBytes = 16;
+
+}  // namespace
+
+SimulatedCta& SimulatedCta::current() { return *current_cta; }
+
+SimulatedCta::SimulatedCta(GridRun& run, std::array<int, 3> index)
+    : run_(run),
+      index_(index),
+      number_(index[0] + run.grid[0] * (index[1] + run.grid[1] * index[2])),
+      threads_(static_cast<size_t>(run.threads)),
+      open_((threads_.size() + kLanes - 1) / kLanes),
+      shared_(static_cast<unsigned char*>(
+          ::operator new[](std::max<size_t>(run.shared_bytes, 1), std::align_val_t{128}))),
+      history_((run.shared_bytes + kHistoryBytes - 1) / kHistoryBytes),
+      in_flight_(history_.size(), nullptr) {
+  std::memset(shared_.get(), kPoison, run.shared_bytes);
+}
+
+void SimulatedCta::Run() {
+  SimulatedCta* const outer = std::exchange(current_cta, this);
+  for (int i = 0; i < thread_count(); ++i) {
+    runnable_.push_back(i);
+  }
+  while (done_ < thread_count() && !fault_) {
+    if (runnable_.empty()) {
+      fault_ = Stuck();
+      break;
+    }
+    running_ = Pick();
+    Thread& thread = threads_[static_cast<size_t>(running_)];
+    if (!std::exchange(thread.started, true)) {
+      Start(running_);
+    }
+    boost::context::fiber next = std::move(thread.self.fiber).resume();
+    new (&thread.self.fiber) boost::context::fiber(std::move(next));
+  }
+  current_cta = outer;
+  if (fault_) {
+    run_.stacks->Forget();
+    throw *fault_;
+  }
+}
+
+void SimulatedCta::Start(int index) {
+  Thread& thread = threads_[static_cast<size_t>(index)];
+  const boost::context::stack_context stack = run_.stacks->At(static_cast<size_t>(index));
+  new (&thread.self.fiber) boost::context::fiber(
+      std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
+      BorrowedStack{stack}, [this, index](boost::context::fiber&& scheduler) {
+        scheduler_ = std::move(scheduler);
+        run_.entry(run_.params);
+        OnExit(index);
+        return std::move(scheduler_);
+      });
+}
+
+void SimulatedCta::Suspend(State state, const Site& site) {
+  Thread& thread = threads_[static_cast<size_t>(running_)];
+  thread.state = state;
+  thread.site = site;
+  scheduler_ = std::move(scheduler_).resume();
+}
+
+int SimulatedCta::Pick() {
+  size_t at = 0;
+  switch (run_.options.schedule) {
+    case Schedule::kInOrder:
+      at = static_cast<size_t>(std::min_element(runnable_.begin(), runnable_.end()) -
+                               runnable_.begin());
+      break;
+    case Schedule::kReversed:
+      at = static_cast<size_t>(std::max_element(runnable_.begin(), runnable_.end()) -
+                               runnable_.begin());
+      break;
+    case Schedule::kRandom:
+      at = run_.random() % runnable_.size();
+      break;
+  }
+  const int thread = runnable_[at];
+  runnable_[at] = runnable_.back();
+  runnable_.pop_back();
+  return thread;
+}
+
+void SimulatedCta::SyncCta(const Site& site) {
+  const int running = running_;
+  if (at_cta_ > 0) {
+    const auto other = std::find_if(threads_.begin(), threads_.end(), [](const Thread& thread) {
+      return thread.state == State::kAtCta;
+    });
+    if (other->site != site) {
+      Fail(SimulatorFault::Kind::kDivergence, site, [&] {
+        return Who(static_cast<int>(other - threads_.begin())) + " waits at the CTA barrier " +
+               ToString(other->site) + " while another is at this one";
+      });
+    }
+  }
+  if (done_ > 0) {
+    Fail(SimulatorFault::Kind::kDivergence, site,
+         [&] { return std::to_string(done_) + " threads of the CTA ended before this barrier"; });
+  }
+  ++at_cta_;
+  if (at_cta_ < thread_count()) {
+    Suspend(State::kAtCta, site);
+    return;
+  }
+  at_cta_ = 0;
+  ++cta_barriers_;
+  for (int i = 0; i < thread_count(); ++i) {
+    Thread& thread = threads_[static_cast<size_t>(i)];
+    if (i != running && thread.state == State::kAtCta) {
+      thread.state = State::kRunnable;
+      runnable_.push_back(i);
+    }
+  }
+}
+
+void SimulatedCta::SyncWarp(const Site& site) {
+  Exchange& exchange = Meet(~0U, nullptr, 0, site, [](Exchange&) {});
+  Leave(exchange);
+  ++threads_[static_cast<size_t>(running_)].warp_barriers;
+}
+
+SimulatedCta::Exchange& SimulatedCta::Arrive(uint32_t mask, const void* value, size_t bytes,
+                                             const Site& site, bool& last) {
+  const int warp = running_ / kLanes;
+  const uint32_t self = 1U << (running_ % kLanes);
+  if ((mask & self) == 0) {
+    Fail(SimulatorFault::Kind::kInactiveLane, site,
+         [&] { return std::string("the caller's lane is not in the mask"); });
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if ((mask >> lane & 1U) == 0) {
+      continue;
+    }
+    const int thread = warp * kLanes + lane;
+    if (thread >= thread_count() || threads_[static_cast<size_t>(thread)].state == State::kDone) {
+      Fail(SimulatorFault::Kind::kInactiveLane, site,
+           [&] { return "lane " + std::to_string(lane) + " is in the mask and has ended"; });
+    }
+  }
+  auto& open = open_[static_cast<size_t>(warp)];
+  for (const std::unique_ptr<Exchange>& exchange : open) {
+    if ((exchange->mask & mask) == 0) {
+      continue;
+    }
+    if (exchange->mask != mask || exchange->site != site) {
+      Fail(exchange->mask != mask ? SimulatorFault::Kind::kInactiveLane
+                                  : SimulatorFault::Kind::kDivergence,
+           site, [&] {
+             return "lanes of this warp wait at " + ToString(exchange->site) +
+                    (exchange->mask != mask ? " with another mask" : "");
+           });
+    }
+  }
+  const auto found = std::find_if(open.begin(), open.end(),
+                                  [&](const auto& exchange) { return exchange->mask == mask; });
+  Exchange* exchange = nullptr;
+  if (found != open.end()) {
+    exchange = found->get();
+  } else {
+    if (spare_.empty()) {
+      spare_.push_back(std::make_unique<Exchange>());
+    }
+    open.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+    exchange = open.back().get();
+    exchange->mask = mask;
+    exchange->arrived = 0;
+    exchange->left = 0;
+    exchange->site = site;
+  }
+  if (bytes > 0) {
+    std::memcpy(exchange->slots[static_cast<size_t>(running_ % kLanes)].data(), value, bytes);
+  }
+  exchange->arrived |= self;
+  last = exchange->arrived == mask;
+  return *exchange;
+}
+
+void SimulatedCta::Release(Exchange& exchange) {
+  const int warp = running_ / kLanes;
+  auto& open = open_[static_cast<size_t>(warp)];
+  const auto found = std::find_if(open.begin(), open.end(),
+                                  [&](const auto& other) { return other.get() == &exchange; });
+  complete_.push_back(std::move(*found));
+  open.erase(found);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const int index = warp * kLanes + lane;
+    if ((exchange.mask >> lane & 1U) != 0 && index != running_) {
+      threads_[static_cast<size_t>(index)].state = State::kRunnable;
+      runnable_.push_back(index);
+    }
+  }
+}
+
+void SimulatedCta::Leave(Exchange& exchange) {
+  exchange.left |= 1U << (running_ % kLanes);
+  if (exchange.left != exchange.mask) {
+    return;
+  }
+  const auto found = std::find_if(complete_.begin(), complete_.end(),
+                                  [&](const auto& other) { return other.get() == &exchange; });
+  spare_.push_back(std::move(*found));
+  complete_.erase(found);
+}
+
+void SimulatedCta::OnExit(int index) {
+  Thread& thread = threads_[static_cast<size_t>(index)];
+  thread.state = State::kDone;
+  ++done_;
+  const auto fail = [&](SimulatorFault::Kind kind, const std::string& what) {
+    if (!fault_) {
+      fault_.emplace(kind, what + ": " + Who(index));
+    }
+  };
+  if (at_cta_ > 0) {
+    const auto other = std::find_if(threads_.begin(), threads_.end(), [](const Thread& waiting) {
+      return waiting.state == State::kAtCta;
+    });
+    fail(SimulatorFault::Kind::kDivergence,
+         ToString(other->site) + ": a thread ended while others wait at this CTA barrier");
+  }
+  for (const std::unique_ptr<Exchange>& exchange : open_[static_cast<size_t>(index / kLanes)]) {
+    if ((exchange->mask >> (index % kLanes) & 1U) != 0) {
+      fail(SimulatorFault::Kind::kInactiveLane,
+           ToString(exchange->site) + ": a lane of the mask ended while others wait here");
+    }
+  }
+}
+
+SimulatorFault SimulatedCta::Stuck() const {
+  std::map<std::string, int> counts;
+  for (const Thread& thread : threads_) {
+    if (thread.state != State::kDone) {
+      ++counts[ToString(thread.site) +
+               (thread.state == State::kAtCta ? " (CTA barrier)" : " (warp)")];
+    }
+  }
+  std::string text = "threads wait for each other for ever:";
+  for (const auto& [where, count] : counts) {
+    text += " " + std::to_string(count) + " at " + where + ";";
+  }
+  text += " " + std::to_string(done_) + " have ended";
+  return {SimulatorFault::Kind::kDivergence, text};
+}
+
+std::string SimulatedCta::Who(int thread) const {
+  return "thread " + std::to_string(thread) + " of CTA (" + std::to_string(index_[0]) + ", " +
+         std::to_string(index_[1]) + ", " + std::to_string(index_[2]) + ")";
+}
+
+void SimulatedCta::Stop() {
+  for (;;) {
+    scheduler_ = std::move(scheduler_).resume();
+  }
+}
+
+Moment SimulatedCta::Now(const Site& site) const {
+  return {.cta = number_,
+          .thread = running_,
+          .warp = running_ / kLanes,
+          .cta_barriers = cta_barriers_,
+          .warp_barriers = threads_[static_cast<size_t>(running_)].warp_barriers,
+          .site = site};
+}
+
+void SimulatedCta::Log(AccessLog::Kind kind, const void* address, uint32_t bytes,
+                       const Site& site) {
+  if (run_.options.log == nullptr) {
+    return;
+  }
+  Thread& thread = threads_[static_cast<size_t>(running_)];
+  const uint64_t key = reinterpret_cast<uintptr_t>(site.file) * 4096 +
+                       static_cast<uint64_t>(site.line) * 4 + static_cast<uint64_t>(kind);
+  const bool shared = kind == AccessLog::Kind::kSharedLoad || kind == AccessLog::Kind::kSharedStore;
+  const auto at =
+      shared ? static_cast<uintptr_t>(static_cast<const unsigned char*>(address) - shared_begin())
+             : reinterpret_cast<uintptr_t>(address);
+  run_.options.log->Add(kind, site, running_ / kLanes, running_ % kLanes, thread.turns[key]++, at,
+                        bytes);
+}
+
+void SimulatedCta::CheckShared(const void* address, uint32_t bytes, uint32_t alignment,
+                               const Site& site, const char* what) {
+  const auto offset = static_cast<const unsigned char*>(address) - shared_begin();
+  if (offset < 0 || static_cast<size_t>(offset) + bytes > run_.shared_bytes) {
+    Fail(SimulatorFault::Kind::kOutOfBounds, site, [&] {
+      return std::string(what) + " at byte " + std::to_string(offset) + " of " +
+             std::to_string(run_.shared_bytes) + " bytes of shared memory";
+    });
+  }
+  if (offset % alignment != 0) {
+    Fail(SimulatorFault::Kind::kMisaligned, site, [&] {
+      return std::string(what) + " of " + std::to_string(bytes) + " bytes at byte " +
+             std::to_string(offset) + " of shared memory";
+    });
+  }
+}
+
+void SimulatedCta::OnSharedRead(const void* address, uint32_t bytes, uint32_t alignment,
+                                const Site& site) {
+  CheckShared(address, bytes, alignment, site, "read");
+  Log(AccessLog::Kind::kSharedLoad, address, bytes, site);
+  const auto first =
+      static_cast<size_t>(static_cast<const unsigned char*>(address) - shared_begin());
+  const Moment now = Now(site);
+  for (size_t i = first / kHistoryBytes; i <= (first + bytes - 1) / kHistoryBytes; ++i) {
+    if (in_flight_[i] != nullptr) {
+      Fail(SimulatorFault::Kind::kCopyNotWaited, site, [&] {
+        return "read of what the copy at " + ToString(*in_flight_[i]) + " has not delivered";
+      });
+    }
+    if (!history_[i].written()) {
+      Fail(SimulatorFault::Kind::kUninitialised, site, [&] {
+        return "read of shared memory at byte " + std::to_string(i * kHistoryBytes) +
+               ", which nobody has written";
+      });
+    }
+    if (const Site* other = history_[i].Read(now)) {
+      Fail(SimulatorFault::Kind::kRace, site, [&] {
+        return "read without a barrier since another thread's write at " + ToString(*other);
+      });
+    }
+  }
+}
+
+void SimulatedCta::OnSharedWrite(const void* address, uint32_t bytes, uint32_t alignment,
+                                 const Site& site) {
+  CheckShared(address, bytes, alignment, site, "write");
+  Log(AccessLog::Kind::kSharedStore, address, bytes, site);
+  const auto first =
+      static_cast<size_t>(static_cast<const unsigned char*>(address) - shared_begin());
+  const Moment now = Now(site);
+  for (size_t i = first / kHistoryBytes; i <= (first + bytes - 1) / kHistoryBytes; ++i) {
+    if (in_flight_[i] != nullptr) {
+      Fail(SimulatorFault::Kind::kRace, site,
+           [&] { return "write while the copy at " + ToString(*in_flight_[i]) + " is under way"; });
+    }
+    if (const Site* other = history_[i].Write(now)) {
+      Fail(SimulatorFault::Kind::kRace, site, [&] {
+        return "write without a barrier since another thread's access at " + ToString(*other);
+      });
+    }
+  }
+}
+
+void SimulatedCta::CheckGlobal(const void* address, uint32_t bytes, uint32_t alignment,
+                               const Site& site, const char* what) {
+  if (reinterpret_cast<uintptr_t>(address) % alignment != 0) {
+    Fail(SimulatorFault::Kind::kMisaligned, site, [&] {
+      return std::string(what) + " of " + std::to_string(bytes) + " bytes at " +
+             run_.memory.Describe(address);
+    });
+  }
+  if (!run_.memory.Contains(address, bytes)) {
+    Fail(SimulatorFault::Kind::kOutOfBounds, site,
+         [&] { return std::string(what) + " at " + run_.memory.Describe(address); });
+  }
+}
+
+void SimulatedCta::OnGlobalRead(const void* address, uint32_t bytes, uint32_t alignment,
+                                const Site& site) {
+  CheckGlobal(address, bytes, alignment, site, "read");
+  Log(AccessLog::Kind::kGlobalLoad, address, bytes, site);
+  if (!run_.options.global_races) {
+    return;
+  }
+  const auto first = reinterpret_cast<uintptr_t>(address) / kHistoryBytes;
+  for (uintptr_t i = first; i < first + std::max(bytes / kHistoryBytes, 1U); ++i) {
+    if (const Site* other = run_.global_history[i].Read(Now(site))) {
+      Fail(SimulatorFault::Kind::kRace, site, [&] {
+        return "read without a barrier since another thread's write at " + ToString(*other);
+      });
+    }
+  }
+}
+
+void SimulatedCta::OnGlobalWrite(const void* address, uint32_t bytes, uint32_t alignment,
+                                 const Site& site) {
+  CheckGlobal(address, bytes, alignment, site, "write");
+  Log(AccessLog::Kind::kGlobalStore, address, bytes, site);
+  if (!run_.options.global_races) {
+    return;
+  }
+  const auto first = reinterpret_cast<uintptr_t>(address) / kHistoryBytes;
+  for (uintptr_t i = first; i < first + std::max(bytes / kHistoryBytes, 1U); ++i) {
+    if (const Site* other = run_.global_history[i].Write(Now(site))) {
+      Fail(SimulatorFault::Kind::kRace, site, [&] {
+        return "write without a barrier since another thread's access at " + ToString(*other);
+      });
+    }
+  }
+}
+
+void SimulatedCta::OnAtomic(const void* address, uint32_t bytes, const Site& site) {
+  CheckGlobal(address, bytes, bytes, site, "atomic operation");
+}
+
+void SimulatedCta::CopyAsync16(void* to, const void* from, bool valid, const Site& site) {
+  OnSharedWrite(to, kCopyBytes, kCopyBytes, site);
+  if (valid) {
+    OnGlobalRead(from, kCopyBytes, kCopyBytes, site);
+  }
+  std::memset(to, kPoison, kCopyBytes);
+  Thread& thread = threads_[static_cast<size_t>(running_)];
+  thread.open.push_back({static_cast<unsigned char*>(to), from, valid, site});
+  const auto first = static_cast<size_t>(static_cast<unsigned char*>(to) - shared_begin());
+  for (size_t i = first / kHistoryBytes; i < (first + kCopyBytes) / kHistoryBytes; ++i) {
+    // The history keeps the site of this write for as long as nobody writes again.
+    in_flight_[i] = &history_[i].write_site();
+  }
+}
+
+void SimulatedCta::CommitCopies() {
+  Thread& thread = threads_[static_cast<size_t>(running_)];
+  thread.groups.push_back(std::move(thread.open));
+  thread.open.clear();
+}
+
+void SimulatedCta::WaitCopies(int newest) {
+  Thread& thread = threads_[static_cast<size_t>(running_)];
+  while (thread.groups.size() > static_cast<size_t>(newest)) {
+    for (const Copy& copy : thread.groups.front()) {
+      Land(copy);
+    }
+    thread.groups.erase(thread.groups.begin());
+  }
+}
+
+void SimulatedCta::Land(const Copy& copy) {
+  if (copy.valid) {
+    std::memcpy(copy.to, copy.from, kCopyBytes);
+  } else {
+    std::memset(copy.to, 0, kCopyBytes);
+  }
+  const Moment now = Now(copy.site);
+  const auto first = static_cast<size_t>(copy.to - shared_begin());
+  for (size_t i = first / kHistoryBytes; i < (first + kCopyBytes) / kHistoryBytes; ++i) {
+    in_flight_[i] = nullptr;
+    history_[i].Write(now);
+  }
+}
+
+}  // namespace kvbench
