@@ -1,5 +1,7 @@
 #include "kernels/cuda/all_kernels.h"
-#include "kernels/cuda/kernel_entry.h"
+#include "kernels/cuda/attention_merge.h"
+#include "kernels/cuda/attention_mma.h"
+#include "kernels/cuda/decode_cores.h"
 
 namespace kvbench {
 
@@ -7,6 +9,9 @@ namespace {
 
 KernelTable AllKernels() {
   KernelTable table;
+  AddDecodeCoresKernels(table);
+  AddAttentionMmaKernels(table);
+  AddAttentionMergeKernels(table);
   return table;
 }
 

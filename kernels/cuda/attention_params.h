@@ -49,4 +49,22 @@ struct AttentionParams {
   Global<float> partial_lse;  ///< [partial rows, num_heads]
 };
 
+/// A query whose keys were spread over items: its partial rows lie `stride` apart.
+struct alignas(16) DeviceMerge {
+  int64_t row = 0;  ///< of out
+  int32_t first_partial = 0;
+  int32_t parts = 0;
+  int32_t stride = 0;
+  int32_t padding[3] = {};
+};
+
+struct AttentionMergeParams {
+  Global<const DeviceMerge> merges;
+  Global<const float> partial_out;  ///< as in AttentionParams
+  Global<const float> partial_lse;
+  Global<float> out;  ///< [rows, num_heads, head_dim]
+  int32_t num_heads = 0;
+  int32_t head_dim = 0;
+};
+
 }  // namespace kvbench

@@ -27,12 +27,13 @@ void KernelEntry(const void* params) {
 #endif
 
 template <typename K>
-void AddKernel(KernelTable& table, std::string name) {
+void AddKernel(KernelTable& table, std::string name, int shared_bytes = 0) {
   static_assert(std::is_trivially_copyable_v<typename K::Params>);
   table.Add({.name = std::move(name),
              .entry = reinterpret_cast<const void*>(&KernelEntry<K>),
              .threads = K::kThreads,
-             .parameter_bytes = sizeof(typename K::Params)});
+             .parameter_bytes = sizeof(typename K::Params),
+             .shared_bytes = shared_bytes});
 }
 
 }  // namespace KV_SPACE

@@ -14,6 +14,7 @@ struct Kernel {
   const void* entry = nullptr;  ///< CUDA: the __global__ function; simulator: void (*)(const void*)
   int32_t threads = 0;          ///< of a CTA
   size_t parameter_bytes = 0;
+  int32_t shared_bytes = 0;  ///< of dynamic shared memory; what depends on the call comes on top
 };
 
 /// All kernels of one world (the GPU's or the simulator's), by name. Kernels of the two worlds are

@@ -1,5 +1,8 @@
 # Sources of all kernels: the CUDA backend compiles them with nvcc, the simulator with the C++
 # compiler.
 set(KVBENCH_KERNEL_SOURCES
-  all_kernels.cu)
+  all_kernels.cu
+  attention_merge.cu
+  attention_mma.cu
+  decode_cores.cu)
 list(TRANSFORM KVBENCH_KERNEL_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

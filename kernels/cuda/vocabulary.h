@@ -41,7 +41,7 @@ constexpr int kWarpSize = 32;
 //   matrices     LoadMatrix4(r, row address), LoadMatrix4Transposed: four 8x8 matrices of 16-bit
 //                elements; lane i names row i % 8 of matrix i / 8; Multiply16x8x16<T>(d, a, b)
 //   numbers      ToFloat(T), FromFloat<T>(f), Exp2(f), Log2(f), Unpack<T>(word, float[2]),
-//                Pack<T>(f, f)
+//                Pack<T>(f, f); AsFloat(word), AsWord(f): the same bits
 //   atomics      AtomicAdd(Global<int32_t>, n): the value before; Fence(): earlier stores before
 //                later ones, for other CTAs
 #if defined(__CUDACC__)

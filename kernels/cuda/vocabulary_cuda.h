@@ -160,6 +160,9 @@ KV_DEVICE uint32_t Pack(float first, float second) {
   }
 }
 
+KV_DEVICE float AsFloat(uint32_t word) { return __uint_as_float(word); }
+KV_DEVICE uint32_t AsWord(float value) { return __float_as_uint(value); }
+
 KV_DEVICE float Exp2(float value) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(result) : "f"(value));

@@ -227,6 +227,9 @@ void Multiply16x8x16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[
   cta.Leave(exchange);
 }
 
+inline float AsFloat(uint32_t word) { return std::bit_cast<float>(word); }
+inline uint32_t AsWord(float value) { return std::bit_cast<uint32_t>(value); }
+
 inline float Exp2(float value) { return std::exp2(value); }
 inline float Log2(float value) { return std::log2(value); }
 

@@ -50,6 +50,9 @@ class AttentionCase {
   const AttentionCall& call() const { return call_; }
   const std::vector<AttentionSequence>& sequences() const { return sequences_; }
   int64_t rows() const { return rows_; }
+  /// Bytes of K (and of V).
+  int64_t pool_bytes() const { return pool_elements_ * KvTypeBytes(call_.kv_type); }
+  int64_t q_floats() const { return static_cast<int64_t>(q_.size()); }
 
   /// Relative error max|a-b| / max|b| of one output row; NaN if the output is.
   double RowError(int64_t sequence, int32_t query, int32_t head) const;

@@ -1,0 +1,214 @@
+#pragma once
+
+#include <cmath>
+
+#include "kernels/cuda/attention_params.h"
+#include "kernels/cuda/kv_tiles.h"
+#include "kernels/cuda/pieces.h"
+#include "kernels/cuda/vocabulary.h"
+
+namespace kvbench {
+class KernelTable;
+inline namespace KV_SPACE {
+
+/// Decode attention without tensor cores, for small groups. A CTA takes one item and the query
+/// heads of one KV head, so that K and V are read once for all of them.
+///
+/// A row of kLanes threads has a whole key: 8 dimensions each. Rows share the work by heads (kHeads
+/// each) and, with what is left, by keys. Each row keeps a maximum, a sum and an output of its own;
+/// at the end the rows of a head are merged. Maxima change once for kChunk keys.
+///
+/// Grid: (items, KV heads x head tiles); items have one query.
+template <typename T, int kHeadDim, typename Keys, int kHeads, int kStages>
+struct DecodeCores {
+  using Params = AttentionParams;
+  static constexpr int kThreads = 128;
+  static constexpr int kCtasPerSm = 4;
+  static constexpr int kLanes = kHeadDim / 8;
+  static constexpr int kRows = kThreads / kLanes;
+  // Two stages of 16 KiB, or more of 8 KiB.
+  static constexpr int kChunk = kStages == 2 ? 4 : 2;
+  static constexpr int kTileKeys = kChunk * kRows;
+  using Tiles = KvTiles<T, kHeadDim, kTileKeys, kStages, Keys, kThreads>;
+  // The merge reuses the ring: kHeads x (kHeadDim outputs, maximum, sum) for each row.
+  static constexpr int kMergeStride = kHeadDim + 4;
+  static constexpr int kMergeBytes = kRows * kHeads * kMergeStride * 4;
+  static constexpr int kSharedBytes = Tiles::kBytes > kMergeBytes ? Tiles::kBytes : kMergeBytes;
+
+  KV_DEVICE static void Run(const Params& p) {
+    const DeviceItem item = Load(p.items + CtaX());
+    const DeviceSequence sequence = Load(p.sequences + item.sequence);
+    const int group = p.num_heads / p.num_kv_heads;
+    const int kv_head = CtaY() % p.num_kv_heads;
+    const int head_tile = CtaY() / p.num_kv_heads;
+
+    // Rows of heads: the power of two that holds the group, or all rows.
+    int head_rows = 1;
+    while (head_rows * kHeads < group && head_rows < kRows) head_rows *= 2;
+    const int key_rows = kRows / head_rows;
+    const int lane = ThreadId() % kLanes;
+    const int row = ThreadId() / kLanes;
+    const int key_row = row / head_rows;
+    const int first_head = (head_tile * head_rows + row % head_rows) * kHeads;  // of the group
+
+    const int64_t q_row = sequence.first_row + item.first_query;
+    float q[kHeads][8];
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      const bool there = first_head + h < group;
+      const Global<const float> from =
+          p.q + q_row * p.q_row_stride +
+          int64_t{kv_head * group + (there ? first_head + h : 0)} * kHeadDim + lane * 8;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const Vector16 words = Load16(from + half * 4);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          q[h][half * 4 + i] = AsFloat(words.words[i]) * p.scale_log2;
+        }
+      }
+    }
+
+    float largest[kHeads];
+    float sum[kHeads];
+    float out[kHeads][8];
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      largest[h] = -INFINITY;
+      sum[h] = 0;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) out[h][i] = 0;
+    }
+
+    const Keys keys(p, sequence, kv_head);
+    Tiles tiles(p, keys, item.first_key, item.end_key, 0);
+    for (int tile = 0; tile < tiles.tiles(); ++tile) {
+      tiles.Arrive(tile);
+      const int left = item.end_key - item.first_key - tile * kTileKeys;
+      for (int first = key_row; first < kTileKeys; first += kChunk * key_rows) {
+        if (first - key_row >= left) break;  // the same for all threads
+        Chunk(tiles, tile, first, key_rows, left, lane, q, largest, sum, out);
+      }
+    }
+    Finish(p, item, q_row, kv_head * group, group, first_head, head_rows, key_rows, lane, row,
+           largest, sum, out);
+  }
+
+ private:
+  /// Keys first, first + key_rows, ... of a tile: scores, then one new maximum, then V.
+  KV_DEVICE static void Chunk(const Tiles& tiles, int tile, int first, int key_rows, int left,
+                              int lane, const float (&q)[kHeads][8], float (&largest)[kHeads],
+                              float (&sum)[kHeads], float (&out)[kHeads][8]) {
+    float scores[kHeads][kChunk];
+#pragma unroll
+    for (int c = 0; c < kChunk; ++c) {
+      const int row = first + c * key_rows;
+      float k[8];
+      UnpackPiece<T>(Load16(tiles.KPiece(tile, row, lane)), k);
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) {
+        float dot = 0;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) dot += q[h][i] * k[i];
+#pragma unroll
+        for (int lanes = 1; lanes < kLanes; lanes *= 2) dot += ShuffleXor(dot, lanes);
+        scores[h][c] = row < left ? dot : -INFINITY;
+      }
+    }
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      float peak = largest[h];
+#pragma unroll
+      for (int c = 0; c < kChunk; ++c) peak = fmaxf(peak, scores[h][c]);
+      // All keys so far masked: nothing to subtract, and every weight becomes 0.
+      const float base = peak == -INFINITY ? 0.0F : peak;
+      const float shrink = Exp2(largest[h] - base);
+      largest[h] = peak;
+      sum[h] *= shrink;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) out[h][i] *= shrink;
+#pragma unroll
+      for (int c = 0; c < kChunk; ++c) {
+        scores[h][c] = Exp2(scores[h][c] - base);
+        sum[h] += scores[h][c];
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < kChunk; ++c) {
+      float v[8];
+      UnpackPiece<T>(Load16(tiles.VPiece(tile, first + c * key_rows, lane)), v);
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) out[h][i] += scores[h][c] * v[i];
+      }
+    }
+  }
+
+  /// Merges the rows that had the same heads and other keys, and writes.
+  KV_DEVICE static void Finish(const Params& p, const DeviceItem& item, int64_t q_row,
+                               int group_begin, int group, int first_head, int head_rows,
+                               int key_rows, int lane, int row, const float (&largest)[kHeads],
+                               const float (&sum)[kHeads], const float (&out)[kHeads][8]) {
+    const Shared<float> merge = DynamicShared<float>(0);
+    SyncCta();
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      const Shared<float> mine = merge + (row * kHeads + h) * kMergeStride;
+#pragma unroll
+      for (int i = 0; i < 8; i += 4) {
+        Store16(mine + (lane * 8 + i),
+                FourFloats(out[h][i], out[h][i + 1], out[h][i + 2], out[h][i + 3]));
+      }
+      if (lane == 0) {
+        Store(mine + kHeadDim, largest[h]);
+        Store(mine + (kHeadDim + 1), sum[h]);
+      }
+    }
+    SyncCta();
+    if (row >= head_rows) return;
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      if (first_head + h >= group) continue;
+      float peak = -INFINITY;
+      for (int z = 0; z < key_rows; ++z) {
+        peak = fmaxf(
+            peak, Load(merge + (((z * head_rows + row) * kHeads + h) * kMergeStride + kHeadDim)));
+      }
+      const float base = peak == -INFINITY ? 0.0F : peak;
+      float total = 0;
+      float merged[8] = {};
+      for (int z = 0; z < key_rows; ++z) {
+        const Shared<float> other = merge + ((z * head_rows + row) * kHeads + h) * kMergeStride;
+        const float weight = Exp2(Load(other + kHeadDim) - base);
+        total += weight * Load(other + (kHeadDim + 1));
+#pragma unroll
+        for (int i = 0; i < 8; i += 4) {
+          const Vector16 words = Load16(other + (lane * 8 + i));
+#pragma unroll
+          for (int j = 0; j < 4; ++j) merged[i + j] += weight * AsFloat(words.words[j]);
+        }
+      }
+      const float scale = total > 0 ? 1.0F / total : 0.0F;
+      const int head = group_begin + first_head + h;
+      const bool whole = item.partial_row < 0;
+      const Global<float> to =
+          (whole ? p.out : p.partial_out) +
+          ((whole ? q_row : int64_t{item.partial_row}) * p.num_heads + head) * kHeadDim + lane * 8;
+#pragma unroll
+      for (int i = 0; i < 8; i += 4) {
+        Store16(to + i, FourFloats(merged[i] * scale, merged[i + 1] * scale, merged[i + 2] * scale,
+                                   merged[i + 3] * scale));
+      }
+      if (!whole && lane == 0) {
+        Store(p.partial_lse + (int64_t{item.partial_row} * p.num_heads + head),
+              total > 0 ? peak + Log2(total) : -INFINITY);
+      }
+    }
+  }
+};
+
+void AddDecodeCoresKernels(KernelTable& table);
+
+}  // namespace KV_SPACE
+}  // namespace kvbench

@@ -1,0 +1,49 @@
+#include "tests/kernels/simulator/attention_on_device.h"
+
+#include <span>
+
+namespace kvbench {
+
+namespace {
+
+int64_t OutFloats(const AttentionCase& c) {
+  return c.rows() * c.call().num_heads * c.call().head_dim;
+}
+
+}  // namespace
+
+AttentionOnDevice::AttentionOnDevice(SimulatedDevice& device, const AttentionCase& c)
+    : device_(device),
+      case_(c),
+      q_(device, c.q_floats(), "q"),
+      out_(device, OutFloats(c), "out"),
+      k_(device, c.pool_bytes(), "K pool"),
+      v_(device, c.pool_bytes(), "V pool") {
+  const auto pool = [&](const void* bytes) {
+    return std::span(static_cast<const uint8_t*>(bytes), static_cast<size_t>(c.pool_bytes()));
+  };
+  q_.Upload(std::span(c.call().q, static_cast<size_t>(c.q_floats())));
+  k_.Upload(pool(c.call().k));
+  v_.Upload(pool(c.call().v));
+}
+
+void AttentionOnDevice::Run(DeviceAttentionShape::Decode decode, int32_t cta_budget,
+                            int32_t cores_stages) {
+  const AttentionCall& call = case_.call();
+  DeviceAttention attention(device_, {.kv_type = call.kv_type,
+                                      .num_heads = call.num_heads,
+                                      .num_kv_heads = call.num_kv_heads,
+                                      .head_dim = call.head_dim,
+                                      .scale = call.scale,
+                                      .layout = call.layout,
+                                      .decode = decode,
+                                      .cores_stages = cores_stages,
+                                      .cta_budget = cta_budget});
+  decode_kernel_ = attention.decode_kernel();
+  device_.Fill(out_.data(), 0xff, static_cast<size_t>(out_.count()) * sizeof(float));
+  attention.Plan(call.sequences);
+  attention.Run(q_.data(), call.q_row_stride, out_.data(), k_.data(), v_.data());
+  out_.Download(std::span(call.out, static_cast<size_t>(out_.count())));
+}
+
+}  // namespace kvbench
