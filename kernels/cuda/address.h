@@ -16,20 +16,24 @@ namespace kvbench {
 template <typename T>
 struct Global {
   T* address = nullptr;
+  Global() = default;
+  KV_HOST_DEVICE Global(T* at) : address(at) {}
+  template <typename U>
+  requires std::is_same_v<const U, T> KV_HOST_DEVICE Global(const Global<U>& writable)
+      : address(writable.address) {}
   KV_HOST_DEVICE Global operator+(int64_t elements) const { return {address + elements}; }
-  KV_HOST_DEVICE operator Global<const T>() const requires(!std::is_const_v<T>) {
-    return {address};
-  }
 };
 
 /// An address in the shared memory of a CTA.
 template <typename T>
 struct Shared {
   T* address = nullptr;
+  Shared() = default;
+  KV_HOST_DEVICE Shared(T* at) : address(at) {}
+  template <typename U>
+  requires std::is_same_v<const U, T> KV_HOST_DEVICE Shared(const Shared<U>& writable)
+      : address(writable.address) {}
   KV_HOST_DEVICE Shared operator+(int32_t elements) const { return {address + elements}; }
-  KV_HOST_DEVICE operator Shared<const T>() const requires(!std::is_const_v<T>) {
-    return {address};
-  }
 };
 
 /// 16-bit elements: KV, weights and what dense layers read. Arithmetic is done in float.

@@ -25,7 +25,8 @@ template <typename T, int kHeadDim, typename Keys, int kMatrices>
 struct AttentionMma {
   using Params = AttentionParams;
   static constexpr int kThreads = 128;
-  static constexpr int kCtasPerSm = 4;
+  // Outputs of two matrices of rows take more than 128 registers.
+  static constexpr int kCtasPerSm = kMatrices == 1 ? 4 : 3;
   static constexpr int kWarps = kThreads / kWarpSize;
   static constexpr int kRows = 16 * kMatrices;
   static constexpr int kTileKeys = kHeadDim == 256 ? 16 : 32;

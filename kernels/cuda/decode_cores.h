@@ -27,8 +27,9 @@ struct DecodeCores {
   static constexpr int kLanes = kHeadDim / 8;
   static constexpr int kRows = kThreads / kLanes;
   // Two stages of 16 KiB, or more of 8 KiB.
-  static constexpr int kChunk = kStages == 2 ? 4 : 2;
-  static constexpr int kTileKeys = kChunk * kRows;
+  static constexpr int kTileKeys = (kStages == 2 ? 4 : 2) * kRows;
+  // Four heads of four keys do not fit the registers.
+  static constexpr int kChunk = kHeads == 4 || kStages > 2 ? 2 : 4;
   using Tiles = KvTiles<T, kHeadDim, kTileKeys, kStages, Keys, kThreads>;
   // The merge reuses the ring: kHeads x (kHeadDim outputs, maximum, sum) for each row.
   static constexpr int kMergeStride = kHeadDim + 4;
