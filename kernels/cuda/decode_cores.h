@@ -31,9 +31,9 @@ struct DecodeCores {
   // Four heads of four keys do not fit the registers.
   static constexpr int kChunk = kHeads == 4 || kStages > 2 ? 2 : 4;
   using Tiles = KvTiles<T, kHeadDim, kTileKeys, kStages, Keys, kThreads>;
-  // The merge reuses the ring: kHeads x (kHeadDim outputs, maximum, sum) for each row.
-  static constexpr int kMergeStride = kHeadDim + 4;
-  static constexpr int kMergeBytes = kRows * kHeads * kMergeStride * 4;
+  // The merge reuses the ring: kHeadDim outputs for each row and head, then maxima, then sums.
+  static constexpr int kParts = kRows * kHeads;
+  static constexpr int kMergeBytes = kParts * (kHeadDim + 2) * 4;
   static constexpr int kSharedBytes = Tiles::kBytes > kMergeBytes ? Tiles::kBytes : kMergeBytes;
 
   KV_DEVICE static void Run(const Params& p) {
@@ -146,24 +146,31 @@ struct DecodeCores {
     }
   }
 
+  /// Where a half of a lane's outputs is: halves apart, so that lanes lie side by side.
+  static KV_DEVICE int MergePlace(int part, int half, int lane) {
+    return part * kHeadDim + half * (kHeadDim / 2) + lane * 4;
+  }
+
   /// Merges the rows that had the same heads and other keys, and writes.
   KV_DEVICE static void Finish(const Params& p, const DeviceItem& item, int64_t q_row,
                                int group_begin, int group, int first_head, int head_rows,
                                int key_rows, int lane, int row, const float (&largest)[kHeads],
                                const float (&sum)[kHeads], const float (&out)[kHeads][8]) {
     const Shared<float> merge = DynamicShared<float>(0);
+    const Shared<float> maxima = merge + kParts * kHeadDim;
+    const Shared<float> sums = maxima + kParts;
     SyncCta();
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
-      const Shared<float> mine = merge + (row * kHeads + h) * kMergeStride;
+      const int part = row * kHeads + h;
 #pragma unroll
-      for (int i = 0; i < 8; i += 4) {
-        Store16(mine + (lane * 8 + i),
-                FourFloats(out[h][i], out[h][i + 1], out[h][i + 2], out[h][i + 3]));
+      for (int half = 0; half < 2; ++half) {
+        const float* const o = out[h] + 4 * half;
+        Store16(merge + MergePlace(part, half, lane), FourFloats(o[0], o[1], o[2], o[3]));
       }
       if (lane == 0) {
-        Store(mine + kHeadDim, largest[h]);
-        Store(mine + (kHeadDim + 1), sum[h]);
+        Store(maxima + part, largest[h]);
+        Store(sums + part, sum[h]);
       }
     }
     SyncCta();
@@ -173,21 +180,20 @@ struct DecodeCores {
       if (first_head + h >= group) continue;
       float peak = -INFINITY;
       for (int z = 0; z < key_rows; ++z) {
-        peak = fmaxf(
-            peak, Load(merge + (((z * head_rows + row) * kHeads + h) * kMergeStride + kHeadDim)));
+        peak = fmaxf(peak, Load(maxima + ((z * head_rows + row) * kHeads + h)));
       }
       const float base = peak == -INFINITY ? 0.0F : peak;
       float total = 0;
       float merged[8] = {};
       for (int z = 0; z < key_rows; ++z) {
-        const Shared<float> other = merge + ((z * head_rows + row) * kHeads + h) * kMergeStride;
-        const float weight = Exp2(Load(other + kHeadDim) - base);
-        total += weight * Load(other + (kHeadDim + 1));
+        const int part = (z * head_rows + row) * kHeads + h;
+        const float weight = Exp2(Load(maxima + part) - base);
+        total += weight * Load(sums + part);
 #pragma unroll
-        for (int i = 0; i < 8; i += 4) {
-          const Vector16 words = Load16(other + (lane * 8 + i));
+        for (int half = 0; half < 2; ++half) {
+          const Vector16 words = Load16(merge + MergePlace(part, half, lane));
 #pragma unroll
-          for (int j = 0; j < 4; ++j) merged[i + j] += weight * AsFloat(words.words[j]);
+          for (int j = 0; j < 4; ++j) merged[4 * half + j] += weight * AsFloat(words.words[j]);
         }
       }
       const float scale = total > 0 ? 1.0F / total : 0.0F;

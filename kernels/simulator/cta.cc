@@ -29,7 +29,9 @@ SimulatedCta::SimulatedCta(GridRun& run, std::array<int, 3> index)
       index_(index),
       number_(index[0] + run.grid[0] * (index[1] + run.grid[1] * index[2])),
       threads_(static_cast<size_t>(run.threads)),
-      open_((threads_.size() + kLanes - 1) / kLanes),
+      runnable_((threads_.size() + kLanes - 1) / kLanes, 0),
+      ended_(runnable_.size(), 0),
+      open_(runnable_.size()),
       shared_(static_cast<unsigned char*>(
           ::operator new[](std::max<size_t>(run.shared_bytes, 1), std::align_val_t{128}))),
       history_((run.shared_bytes + kHistoryBytes - 1) / kHistoryBytes),
@@ -40,14 +42,14 @@ SimulatedCta::SimulatedCta(GridRun& run, std::array<int, 3> index)
 void SimulatedCta::Run() {
   SimulatedCta* const outer = std::exchange(current_cta, this);
   for (int i = 0; i < thread_count(); ++i) {
-    runnable_.push_back(i);
+    runnable_[static_cast<size_t>(i / kLanes)] |= 1U << (i % kLanes);
   }
   while (done_ < thread_count() && !fault_) {
-    if (runnable_.empty()) {
+    running_ = Pick();
+    if (running_ < 0) {
       fault_ = Stuck();
       break;
     }
-    running_ = Pick();
     Thread& thread = threads_[static_cast<size_t>(running_)];
     if (!std::exchange(thread.started, true)) {
       Start(running_);
@@ -83,24 +85,35 @@ void SimulatedCta::Suspend(State state, const Site& site) {
 }
 
 int SimulatedCta::Pick() {
-  size_t at = 0;
-  switch (run_.options.schedule) {
-    case Schedule::kInOrder:
-      at = static_cast<size_t>(std::min_element(runnable_.begin(), runnable_.end()) -
-                               runnable_.begin());
-      break;
-    case Schedule::kReversed:
-      at = static_cast<size_t>(std::max_element(runnable_.begin(), runnable_.end()) -
-                               runnable_.begin());
-      break;
-    case Schedule::kRandom:
-      at = run_.random() % runnable_.size();
-      break;
+  const size_t warps = runnable_.size();
+  const Schedule schedule = run_.options.schedule;
+  // Random: the first that can run, from a random lane of a random warp on.
+  const uint64_t draw = schedule == Schedule::kRandom ? run_.random() : 0;
+  const size_t first = draw % warps;
+  for (size_t i = 0; i < warps; ++i) {
+    const size_t warp = schedule == Schedule::kReversed ? warps - 1 - i : (first + i) % warps;
+    uint32_t& lanes = runnable_[warp];
+    if (lanes == 0) {
+      continue;
+    }
+    int lane = 0;
+    switch (schedule) {
+      case Schedule::kInOrder:
+        lane = std::countr_zero(lanes);
+        break;
+      case Schedule::kReversed:
+        lane = kLanes - 1 - std::countl_zero(lanes);
+        break;
+      case Schedule::kRandom: {
+        const int turn = static_cast<int>(draw >> 32) & (kLanes - 1);
+        lane = (std::countr_zero(std::rotr(lanes, turn)) + turn) % kLanes;
+        break;
+      }
+    }
+    lanes &= ~(1U << lane);
+    return static_cast<int>(warp) * kLanes + lane;
   }
-  const int thread = runnable_[at];
-  runnable_[at] = runnable_.back();
-  runnable_.pop_back();
-  return thread;
+  return -1;
 }
 
 void SimulatedCta::SyncCta(const Site& site) {
@@ -131,7 +144,7 @@ void SimulatedCta::SyncCta(const Site& site) {
     Thread& thread = threads_[static_cast<size_t>(i)];
     if (i != running && thread.state == State::kAtCta) {
       thread.state = State::kRunnable;
-      runnable_.push_back(i);
+      runnable_[static_cast<size_t>(i / kLanes)] |= 1U << (i % kLanes);
     }
   }
 }
@@ -150,15 +163,13 @@ SimulatedCta::Exchange& SimulatedCta::Arrive(uint32_t mask, const void* value, s
     Fail(SimulatorFault::Kind::kInactiveLane, site,
          [&] { return std::string("the caller's lane is not in the mask"); });
   }
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if ((mask >> lane & 1U) == 0) {
-      continue;
-    }
-    const int thread = warp * kLanes + lane;
-    if (thread >= thread_count() || threads_[static_cast<size_t>(thread)].state == State::kDone) {
-      Fail(SimulatorFault::Kind::kInactiveLane, site,
-           [&] { return "lane " + std::to_string(lane) + " is in the mask and has ended"; });
-    }
+  const int lanes = std::min(kLanes, thread_count() - warp * kLanes);
+  const uint32_t missing =
+      mask & (ended_[static_cast<size_t>(warp)] | (lanes < kLanes ? ~0U << lanes : 0U));
+  if (missing != 0) {
+    Fail(SimulatorFault::Kind::kInactiveLane, site, [&] {
+      return "lane " + std::to_string(std::countr_zero(missing)) + " is in the mask and has ended";
+    });
   }
   auto& open = open_[static_cast<size_t>(warp)];
   for (const std::unique_ptr<Exchange>& exchange : open) {
@@ -206,11 +217,11 @@ void SimulatedCta::Release(Exchange& exchange) {
                                   [&](const auto& other) { return other.get() == &exchange; });
   complete_.push_back(std::move(*found));
   open.erase(found);
+  const uint32_t others = exchange.mask & ~(1U << (running_ % kLanes));
+  runnable_[static_cast<size_t>(warp)] |= others;
   for (int lane = 0; lane < kLanes; ++lane) {
-    const int index = warp * kLanes + lane;
-    if ((exchange.mask >> lane & 1U) != 0 && index != running_) {
-      threads_[static_cast<size_t>(index)].state = State::kRunnable;
-      runnable_.push_back(index);
+    if ((others >> lane & 1U) != 0) {
+      threads_[static_cast<size_t>(warp * kLanes + lane)].state = State::kRunnable;
     }
   }
 }
@@ -229,6 +240,7 @@ void SimulatedCta::Leave(Exchange& exchange) {
 void SimulatedCta::OnExit(int index) {
   Thread& thread = threads_[static_cast<size_t>(index)];
   thread.state = State::kDone;
+  ended_[static_cast<size_t>(index / kLanes)] |= 1U << (index % kLanes);
   ++done_;
   const auto fail = [&](SimulatorFault::Kind kind, const std::string& what) {
     if (!fault_) {
@@ -387,9 +399,9 @@ void SimulatedCta::OnGlobalRead(const void* address, uint32_t bytes, uint32_t al
   if (!run_.options.global_races) {
     return;
   }
-  const auto first = reinterpret_cast<uintptr_t>(address) / kHistoryBytes;
-  for (uintptr_t i = first; i < first + std::max(bytes / kHistoryBytes, 1U); ++i) {
-    if (const Site* other = run_.global_history[i].Read(Now(site))) {
+  const Moment now = Now(site);
+  for (WordHistory& word : run_.global_history.Words(address, bytes)) {
+    if (const Site* other = word.Read(now)) {
       Fail(SimulatorFault::Kind::kRace, site, [&] {
         return "read without a barrier since another thread's write at " + ToString(*other);
       });
@@ -404,9 +416,9 @@ void SimulatedCta::OnGlobalWrite(const void* address, uint32_t bytes, uint32_t a
   if (!run_.options.global_races) {
     return;
   }
-  const auto first = reinterpret_cast<uintptr_t>(address) / kHistoryBytes;
-  for (uintptr_t i = first; i < first + std::max(bytes / kHistoryBytes, 1U); ++i) {
-    if (const Site* other = run_.global_history[i].Write(Now(site))) {
+  const Moment now = Now(site);
+  for (WordHistory& word : run_.global_history.Words(address, bytes)) {
+    if (const Site* other = word.Write(now)) {
       Fail(SimulatorFault::Kind::kRace, site, [&] {
         return "write without a barrier since another thread's access at " + ToString(*other);
       });

@@ -125,7 +125,7 @@ class SimulatedCta {
   Moment Now(const Site& site) const;
   void Start(int thread);
   void Suspend(State state, const Site& site);
-  int Pick();
+  int Pick();  // -1: nobody can run
   Exchange& Arrive(uint32_t mask, const void* value, size_t bytes, const Site& site, bool& last);
   void Release(Exchange& exchange);
   void OnExit(int thread);
@@ -143,7 +143,8 @@ class SimulatedCta {
   std::array<int, 3> index_;
   int number_ = 0;
   std::vector<Thread> threads_;
-  std::vector<int> runnable_;
+  std::vector<uint32_t> runnable_;  // by warp, a bit for each lane
+  std::vector<uint32_t> ended_;     // likewise
   int running_ = 0;
   int at_cta_ = 0;
   int done_ = 0;
