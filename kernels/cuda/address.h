@@ -17,7 +17,10 @@ template <typename T>
 struct Global {
   T* address = nullptr;
   KV_HOST_DEVICE Global operator+(int64_t elements) const { return {address + elements}; }
-  KV_HOST_DEVICE operator Global<const T>() const requires(!std::is_const_v<T>) {
+  // A template, since nvcc warns of one that a const T would never call.
+  template <typename U>
+  KV_HOST_DEVICE operator Global<U>() const
+      requires(!std::is_const_v<T> && std::is_same_v<U, const T>) {
     return {address};
   }
 };
@@ -27,7 +30,10 @@ template <typename T>
 struct Shared {
   T* address = nullptr;
   KV_HOST_DEVICE Shared operator+(int32_t elements) const { return {address + elements}; }
-  KV_HOST_DEVICE operator Shared<const T>() const requires(!std::is_const_v<T>) {
+  // A template, since nvcc warns of one that a const T would never call.
+  template <typename U>
+  KV_HOST_DEVICE operator Shared<U>() const
+      requires(!std::is_const_v<T> && std::is_same_v<U, const T>) {
     return {address};
   }
 };
@@ -43,6 +49,11 @@ struct Bf16 {
 /// What a 16-byte access moves.
 struct alignas(16) Vector16 {
   uint32_t words[4];
+};
+
+/// What an 8-byte access moves: four 16-bit elements made of four floats.
+struct alignas(8) Vector8 {
+  uint32_t words[2];
 };
 
 }  // namespace kvbench

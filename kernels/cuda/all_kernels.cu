@@ -1,5 +1,11 @@
 #include "kernels/cuda/all_kernels.h"
+#include "kernels/cuda/block_copy.h"
+#include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/kernel_entry.h"
+#include "kernels/cuda/kv_write.h"
+#include "kernels/cuda/rms_norm.h"
+#include "kernels/cuda/rope.h"
+#include "kernels/cuda/vllm_v1.h"
 
 namespace kvbench {
 
@@ -7,6 +13,12 @@ namespace {
 
 KernelTable AllKernels() {
   KernelTable table;
+  AddBlockCopyKernels(table);
+  AddElementwiseKernels(table);
+  AddKvWriteKernels(table);
+  AddRmsNormKernels(table);
+  AddRopeKernels(table);
+  AddVllmV1Kernels(table);
   return table;
 }
 

@@ -1,5 +1,11 @@
 # Sources of all kernels: the CUDA backend compiles them with nvcc, the simulator with the C++
 # compiler.
 set(KVBENCH_KERNEL_SOURCES
-  all_kernels.cu)
+  all_kernels.cu
+  block_copy.cu
+  elementwise.cu
+  kv_write.cu
+  rms_norm.cu
+  rope.cu
+  vllm_v1.cu)
 list(TRANSFORM KVBENCH_KERNEL_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
