@@ -50,6 +50,7 @@ class AttentionCase {
   const AttentionCall& call() const { return call_; }
   const std::vector<AttentionSequence>& sequences() const { return sequences_; }
   int64_t rows() const { return rows_; }
+  int64_t pool_elements() const { return pool_elements_; }
 
   /// Relative error max|a-b| / max|b| of one output row; NaN if the output is.
   double RowError(int64_t sequence, int32_t query, int32_t head) const;
