@@ -387,9 +387,11 @@ void SimulatedCta::OnGlobalRead(const void* address, uint32_t bytes, uint32_t al
   if (!run_.options.global_races) {
     return;
   }
-  const auto first = reinterpret_cast<uintptr_t>(address) / kHistoryBytes;
-  for (uintptr_t i = first; i < first + std::max(bytes / kHistoryBytes, 1U); ++i) {
-    if (const Site* other = run_.global_history[i].Read(Now(site))) {
+  const Moment now = Now(site);
+  const auto first = reinterpret_cast<uintptr_t>(address) / GlobalHistory::kBytes;
+  for (uintptr_t i = first; i < first + std::max<uintptr_t>(bytes / GlobalHistory::kBytes, 1);
+       ++i) {
+    if (const Site* other = run_.global_history.At(i).Read(now)) {
       Fail(SimulatorFault::Kind::kRace, site, [&] {
         return "read without a barrier since another thread's write at " + ToString(*other);
       });
@@ -404,9 +406,11 @@ void SimulatedCta::OnGlobalWrite(const void* address, uint32_t bytes, uint32_t a
   if (!run_.options.global_races) {
     return;
   }
-  const auto first = reinterpret_cast<uintptr_t>(address) / kHistoryBytes;
-  for (uintptr_t i = first; i < first + std::max(bytes / kHistoryBytes, 1U); ++i) {
-    if (const Site* other = run_.global_history[i].Write(Now(site))) {
+  const Moment now = Now(site);
+  const auto first = reinterpret_cast<uintptr_t>(address) / GlobalHistory::kBytes;
+  for (uintptr_t i = first; i < first + std::max<uintptr_t>(bytes / GlobalHistory::kBytes, 1);
+       ++i) {
+    if (const Site* other = run_.global_history.At(i).Write(now)) {
       Fail(SimulatorFault::Kind::kRace, site, [&] {
         return "write without a barrier since another thread's access at " + ToString(*other);
       });

@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <random>
-#include <unordered_map>
 #include <vector>
 
 #include "kernels/simulator/access_log.h"
 #include "kernels/simulator/fault.h"
+#include "kernels/simulator/global_history.h"
 #include "kernels/simulator/global_memory.h"
-#include "kernels/simulator/word_history.h"
 
 namespace kvbench {
 
@@ -40,7 +39,7 @@ struct GridRun {
   const void* params = nullptr;
   StackPool* stacks = nullptr;
   std::mt19937_64 random;
-  std::unordered_map<uintptr_t, WordHistory> global_history;  // address / 2 -> who touched it
+  GlobalHistory global_history;
 };
 
 /// Runs kernels on this CPU: one fiber a CUDA thread, one CTA after the other. Not for speed: it

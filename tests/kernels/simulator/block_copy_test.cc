@@ -70,17 +70,15 @@ TEST_F(BlockCopyTest, CopiesAndNothingElse) {
                                  .pools = {table_.address},
                                  .block_bytes = block_bytes};
     const int count = static_cast<int>(moves.size());
-    runner_.ForEachSchedule([&](SimulatorOptions options) {
-      AccessLog log;
-      options.log = &log;
+    const AccessLog log = runner_.ForEachSchedule([&](const SimulatorOptions& options) {
       ResetPools();
       runner_.Launch("block_copy", params, {count, kPools, 1}, options);
       for (size_t i = 0; i < kPools; ++i) {
         ASSERT_EQ(runner_.Read(pools_[i], kBlocks * block_bytes), expected[i]);
       }
-      EXPECT_EQ(BytesOf(log, AccessLog::Kind::kGlobalStore), count * kPools * block_bytes);
-      if (block_bytes % 32 == 0) ExpectWholeSectors(log);
     });
+    EXPECT_EQ(BytesOf(log, AccessLog::Kind::kGlobalStore), count * kPools * block_bytes);
+    if (block_bytes % 32 == 0) ExpectWholeSectors(log);
   }
 }
 
@@ -111,9 +109,7 @@ TEST_F(BlockCopyTest, SwapsOutAndIn) {
                            .num_pools = kPools};
     BlockSwapParams params_in = params;
     params_in.blocks = runner_.Upload(in, "in");
-    runner_.ForEachSchedule([&](SimulatorOptions options) {
-      AccessLog log;
-      options.log = &log;
+    const AccessLog log = runner_.ForEachSchedule([&](const SimulatorOptions& options) {
       ResetPools();
       std::fill_n(staging.address, staging_bytes, 0);
       runner_.Launch("block_gather", params, {kSwapped, kPools, 1}, options);
@@ -122,9 +118,9 @@ TEST_F(BlockCopyTest, SwapsOutAndIn) {
       for (size_t i = 0; i < kPools; ++i) {
         ASSERT_EQ(runner_.Read(pools_[i], kBlocks * block_bytes), expected[i]);
       }
-      EXPECT_EQ(BytesOf(log, AccessLog::Kind::kGlobalStore), 2 * staging_bytes);
-      if (block_bytes % 32 == 0) ExpectWholeSectors(log);
     });
+    EXPECT_EQ(BytesOf(log, AccessLog::Kind::kGlobalStore), 2 * staging_bytes);
+    if (block_bytes % 32 == 0) ExpectWholeSectors(log);
   }
 }
 

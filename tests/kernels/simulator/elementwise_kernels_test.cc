@@ -54,9 +54,7 @@ TEST_F(ElementwiseKernelsTest, RopeAsOnTheCpu) {
         .sines = runner_.Upload(std::vector<float>(sines, sines + table_floats), "sines"),
         .heads = shape.heads,
         .head_dim = shape.head_dim};
-    runner_.ForEachSchedule([&](SimulatorOptions options) {
-      AccessLog log;
-      options.log = &log;
+    const AccessLog log = runner_.ForEachSchedule([&](const SimulatorOptions& options) {
       runner_.Write(x, before);
       runner_.Launch("rope", params, {kRows, 1, 1}, options);
       const std::vector<float> actual = runner_.Read(x, kRows * row_stride);
@@ -67,10 +65,10 @@ TEST_F(ElementwiseKernelsTest, RopeAsOnTheCpu) {
           ASSERT_NEAR(At(actual, i), At(expected, i), 1e-6) << i;
         }
       }
-      EXPECT_EQ(BytesOf(log, AccessLog::Kind::kGlobalStore),
-                kRows * shape.heads * shape.head_dim * 4);
-      if (shape.head_dim % 16 == 0) ExpectWholeSectors(log);
     });
+    EXPECT_EQ(BytesOf(log, AccessLog::Kind::kGlobalStore),
+              kRows * shape.heads * shape.head_dim * 4);
+    if (shape.head_dim % 16 == 0) ExpectWholeSectors(log);
   }
 }
 
@@ -113,9 +111,7 @@ TEST_F(ElementwiseKernelsTest, RmsNorm) {
                              .epsilon = kEpsilon};
         if (add) params.projected = runner_.Upload(projected, "projected");
         if (gather) params.indices = runner_.Upload(indices, "indices");
-        runner_.ForEachSchedule([&](SimulatorOptions options) {
-          AccessLog log;
-          options.log = &log;
+        const AccessLog log = runner_.ForEachSchedule([&](const SimulatorOptions& options) {
           runner_.Write(hidden, before);
           std::fill_n(out.address, out_count, 0xffff);
           runner_.Launch((add ? std::string("add_rms_norm/") : "rms_norm/") + type.name, params,
@@ -124,8 +120,8 @@ TEST_F(ElementwiseKernelsTest, RmsNorm) {
           for (int64_t i = 0; i < out_count; ++i) {
             ExpectRounded(type, out.address[i], expected[static_cast<size_t>(i)]);
           }
-          if (dim % 16 == 0) ExpectWholeSectors(log);
         });
+        if (dim % 16 == 0) ExpectWholeSectors(log);
       }
     }
   }
@@ -141,9 +137,7 @@ TEST_F(ElementwiseKernelsTest, SiluMul) {
       const auto out = runner_.Allocate<uint16_t>(kRows * dim, "out");
       const SiluMulParams params{
           .gate_up = runner_.Upload(gate_up, "gate_up"), .out = out.address, .dim = dim};
-      runner_.ForEachSchedule([&](SimulatorOptions options) {
-        AccessLog log;
-        options.log = &log;
+      const AccessLog log = runner_.ForEachSchedule([&](const SimulatorOptions& options) {
         std::fill_n(out.address, kRows * dim, 0xffff);
         runner_.Launch(std::string("silu_mul/") + type.name, params, {kRows, Pieces(dim), 1},
                        options);
@@ -152,8 +146,8 @@ TEST_F(ElementwiseKernelsTest, SiluMul) {
           const double gate = At(gate_up, at);
           ExpectRounded(type, out.address[i], gate / (1 + std::exp(-gate)) * At(gate_up, at + dim));
         }
-        if (dim % 16 == 0) ExpectWholeSectors(log);
       });
+      if (dim % 16 == 0) ExpectWholeSectors(log);
     }
   }
 }
@@ -167,14 +161,12 @@ TEST_F(ElementwiseKernelsTest, ConvertRoundsToNearestEven) {
       const auto out = runner_.Allocate<uint16_t>(count, "out");
       const ConvertParams params{
           .in = runner_.Upload(in, "in"), .out = out.address, .count = count};
-      runner_.ForEachSchedule([&](SimulatorOptions options) {
-        AccessLog log;
-        options.log = &log;
+      const AccessLog log = runner_.ForEachSchedule([&](const SimulatorOptions& options) {
         std::fill_n(out.address, count, 0xffff);
         runner_.Launch(std::string("convert/") + type.name, params, {Pieces(count), 1, 1}, options);
         ASSERT_EQ(runner_.Read(out, count), expected);
-        ExpectWholeSectors(log);
       });
+      ExpectWholeSectors(log);
     }
   }
 }
@@ -195,14 +187,12 @@ TEST_F(ElementwiseKernelsTest, Embed) {
                              .table = runner_.Upload(table, "table"),
                              .hidden = hidden,
                              .dim = dim};
-    runner_.ForEachSchedule([&](SimulatorOptions options) {
-      AccessLog log;
-      options.log = &log;
+    const AccessLog log = runner_.ForEachSchedule([&](const SimulatorOptions& options) {
       std::fill_n(hidden.address, rows * dim, 0.0f);
       runner_.Launch("embed", params, {static_cast<int>(rows), Pieces(dim), 1}, options);
       ASSERT_EQ(runner_.Read(hidden, rows * dim), expected);
-      ExpectWholeSectors(log);
     });
+    ExpectWholeSectors(log);
   }
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -53,14 +53,19 @@ class KernelRunner {
                       kernel->threads, shared_bytes, options);
   }
 
-  /// Calls body(options) for every schedule.
+  /// Calls body(options) for every schedule. Accesses are the same under all: those of the first
+  /// are counted and returned.
   template <typename Body>
-  static void ForEachSchedule(const Body& body) {
-    for (const SimulatorOptions& options : Schedules()) {
+  static AccessLog ForEachSchedule(const Body& body) {
+    AccessLog log;
+    AccessLog* counted = &log;
+    for (SimulatorOptions options : Schedules()) {
       SCOPED_TRACE("schedule " + std::to_string(static_cast<int>(options.schedule)) + " seed " +
                    std::to_string(options.seed));
+      options.log = std::exchange(counted, nullptr);
       body(options);
     }
+    return log;
   }
 
  private:

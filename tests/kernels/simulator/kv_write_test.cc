@@ -88,30 +88,28 @@ class KvWriteTest : public testing::Test {
                                .slots = runner.Upload(place.slots, "slots"),
                                .num_kv_heads = shape.heads,
                                .head_dim = shape.head_dim};
-    runner.ForEachSchedule([&](SimulatorOptions options) {
-      AccessLog log;
-      options.log = &log;
+    const AccessLog log = runner.ForEachSchedule([&](const SimulatorOptions& options) {
       std::fill_n(k_pool.address, place.pool_elements, 0xffff);
       std::fill_n(v_pool.address, place.pool_elements, 0xffff);
       runner.Launch(std::string("kv_write/") + type.name, params, {static_cast<int>(rows), 1, 1},
                     options);
       ASSERT_EQ(runner.Read(k_pool, place.pool_elements), k);
       ASSERT_EQ(runner.Read(v_pool, place.pool_elements), v);
-      const int64_t bytes = written * shape.heads * KvRowBytes(KvType::kFp16, shape.head_dim);
-      for (const Global<uint16_t> pool : {k_pool, v_pool}) {
-        EXPECT_EQ(log.BytesIn(AccessLog::Kind::kGlobalStore, pool.address,
-                              static_cast<size_t>(2 * place.pool_elements)),
-                  bytes);
-      }
-      EXPECT_EQ(BytesOf(log, AccessLog::Kind::kGlobalStore), 2 * bytes);
-      EXPECT_EQ(log.BytesIn(AccessLog::Kind::kGlobalLoad, rows_on_device.address,
-                            qkv.size() * sizeof(float)),
-                written * 2 * floats * 4);
-      // A head of 16-bit elements that is not a multiple of 32 bytes begins inside a sector.
-      if (shape.head_dim % 16 == 0) {
-        ExpectWholeSectors(log);
-      }
     });
+    const int64_t bytes = written * shape.heads * KvRowBytes(KvType::kFp16, shape.head_dim);
+    for (const Global<uint16_t> pool : {k_pool, v_pool}) {
+      EXPECT_EQ(log.BytesIn(AccessLog::Kind::kGlobalStore, pool.address,
+                            static_cast<size_t>(2 * place.pool_elements)),
+                bytes);
+    }
+    EXPECT_EQ(BytesOf(log, AccessLog::Kind::kGlobalStore), 2 * bytes);
+    EXPECT_EQ(log.BytesIn(AccessLog::Kind::kGlobalLoad, rows_on_device.address,
+                          qkv.size() * sizeof(float)),
+              written * 2 * floats * 4);
+    // A head of 16-bit elements that is not a multiple of 32 bytes begins inside a sector.
+    if (shape.head_dim % 16 == 0) {
+      ExpectWholeSectors(log);
+    }
   }
 
   std::mt19937 random_{7};
