@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/cuda/attention_params.h"
-#include "kernels/cuda/pieces.h"
+#include "kernels/cuda/vectors.h"
 #include "kernels/cuda/vocabulary.h"
 
 namespace kvbench {
@@ -33,7 +33,7 @@ struct AttentionMerge {
       const int64_t row = merge.first_partial + int64_t{i} * merge.stride;
       const Vector16 words = Load16(p.partial_out + (row * p.num_heads * p.head_dim + at));
 #pragma unroll
-      for (int j = 0; j < 4; ++j) sums[j] += weight * AsFloat(words.words[j]);
+      for (int j = 0; j < 4; ++j) sums[j] += weight * FloatOf(words.words[j]);
     }
     const float scale = total > 0 ? 1.0F / total : 0.0F;
     Store16(p.out + (merge.row * p.num_heads * p.head_dim + at),

@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/attention_params.h"
 #include "kernels/cuda/kv_tiles.h"
-#include "kernels/cuda/pieces.h"
+#include "kernels/cuda/vectors.h"
 #include "kernels/cuda/vocabulary.h"
 
 namespace kvbench {
@@ -26,7 +26,7 @@ struct AttentionMma {
   using Params = AttentionParams;
   static constexpr int kThreads = 128;
   // Outputs of two matrices of rows take more than 128 registers.
-  static constexpr int kCtasPerSm = kMatrices == 1 ? 4 : 3;
+  static constexpr int kCtasPerSm = kMatrices == 1 ? 4 : kHeadDim < 256 ? 3 : 2;
   static constexpr int kWarps = kThreads / kWarpSize;
   static constexpr int kRows = 16 * kMatrices;
   static constexpr int kTileKeys = kHeadDim == 256 ? 16 : 32;
@@ -124,7 +124,7 @@ struct AttentionMma {
 #pragma unroll
           for (int j = 0; j < 2; ++j) {
             words.words[half * 2 + j] =
-                Pack<T>(AsFloat(floats.words[2 * j]), AsFloat(floats.words[2 * j + 1]));
+                Pack<T>(FloatOf(floats.words[2 * j]), FloatOf(floats.words[2 * j + 1]));
           }
         }
       }

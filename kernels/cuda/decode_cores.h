@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/attention_params.h"
 #include "kernels/cuda/kv_tiles.h"
-#include "kernels/cuda/pieces.h"
+#include "kernels/cuda/vectors.h"
 #include "kernels/cuda/vocabulary.h"
 
 namespace kvbench {
@@ -65,7 +65,7 @@ struct DecodeCores {
         const Vector16 words = Load16(from + half * 4);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          q[h][half * 4 + i] = AsFloat(words.words[i]) * p.scale_log2;
+          q[h][half * 4 + i] = FloatOf(words.words[i]) * p.scale_log2;
         }
       }
     }
@@ -193,7 +193,7 @@ struct DecodeCores {
         for (int half = 0; half < 2; ++half) {
           const Vector16 words = Load16(merge + MergePlace(part, half, lane));
 #pragma unroll
-          for (int j = 0; j < 4; ++j) merged[4 * half + j] += weight * AsFloat(words.words[j]);
+          for (int j = 0; j < 4; ++j) merged[4 * half + j] += weight * FloatOf(words.words[j]);
         }
       }
       const float scale = total > 0 ? 1.0F / total : 0.0F;

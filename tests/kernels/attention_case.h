@@ -53,6 +53,7 @@ class AttentionCase {
   /// Bytes of K (and of V).
   int64_t pool_bytes() const { return pool_elements_ * KvTypeBytes(call_.kv_type); }
   int64_t q_floats() const { return static_cast<int64_t>(q_.size()); }
+  int64_t pool_elements() const { return pool_elements_; }
 
   /// Relative error max|a-b| / max|b| of one output row; NaN if the output is.
   double RowError(int64_t sequence, int32_t query, int32_t head) const;
