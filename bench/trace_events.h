@@ -19,7 +19,7 @@ namespace kvbench {
 /// inside them too, so that what is there stays nested.
 class TraceEvents {
  public:
-  static constexpr int64_t kMostEvents = 2'000'000;  ///< 48 bytes each here, about 150 in the file
+  static constexpr int64_t kMostEvents = 2'000'000;  ///< 48 bytes each here, about 115 in the file
 
   explicit TraceEvents(int64_t most = kMostEvents);
   TraceEvents(const TraceEvents&) = delete;
