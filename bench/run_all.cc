@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "bench/executors/nvtx_sink.h"
+#include "bench/executors/ranges.h"
 #include "bench/find_rate.h"
 #include "bench/parallel.h"
 #include "bench/progress.h"
@@ -24,8 +26,44 @@ std::string Title(const PlannedRun& run) {
   return fmt::format("{} {}{}", run.model.name, run.spec.design, block);
 }
 
+/// Where the ranges of measured runs go: to an NVTX tool, to a file of events, to nobody.
+class RangeOutputs {
+ public:
+  explicit RangeOutputs(TraceEvents* events) : nvtx_(MakeNvtxSink()), events_(events) {}
+
+  Ranges Begin(const PlannedRun& run, int64_t number, int64_t repetition, int64_t repetitions) {
+    std::vector<RangeSink*> sinks;
+    if (nvtx_) {
+      sinks.push_back(nvtx_.get());
+    }
+    if (events_ != nullptr) {
+      sinks.push_back(&events_->AddRun());
+    }
+    std::string label = fmt::format("{} ({}, measured)", Title(run), run.spec.executor);
+    if (repetitions > 1) {
+      label += fmt::format(" repetition {}", repetition);
+    }
+    return {std::move(sinks), std::move(label), number};
+  }
+  void End(const DoneRun& done) {
+    if (events_ != nullptr && done.record) {
+      events_->DescribeLastRun(done.record->label);
+    }
+  }
+  /// The run that ended is measured again.
+  void Drop() {
+    if (events_ != nullptr) {
+      events_->DropLastRun();
+    }
+  }
+
+ private:
+  std::unique_ptr<RangeSink> nvtx_;  // null where no tool is attached
+  TraceEvents* events_;
+};
+
 DoneRun RunShown(const PlannedRun& run, int64_t repetition, const RunAllOptions& options,
-                 Progress& progress, const InterruptGuard& interrupt) {
+                 Progress& progress, const InterruptGuard& interrupt, Ranges ranges = {}) {
   Progress::Run shown =
       progress.Begin(Title(run), static_cast<int64_t>(run.trace->trace.requests.size()),
                      run.trace->total_output_tokens);
@@ -33,10 +71,12 @@ DoneRun RunShown(const PlannedRun& run, int64_t repetition, const RunAllOptions&
                                .repetitions = options.repetitions,
                                .detailed = options.detailed,
                                .step_by_step = options.step_by_step,
-                               .on_step = [&](const EngineProgress& step) {
-                                 shown.OnStep(step);
-                                 return !interrupt.interrupted();
-                               }};
+                               .on_step =
+                                   [&](const EngineProgress& step) {
+                                     shown.OnStep(step);
+                                     return !interrupt.interrupted();
+                                   },
+                               .ranges = std::move(ranges)};
   DoneRun done;
   if (run.spec.find_rate.kind == RateGoal::Kind::kNone) {
     done.record = RunOnce(run, once);
@@ -54,14 +94,26 @@ DoneRun RunShown(const PlannedRun& run, int64_t repetition, const RunAllOptions&
   return done;
 }
 
+/// Measures a run; `number` counts the runs of this program.
+DoneRun Measure(const PlannedRun& run, int64_t number, int64_t repetition,
+                const RunAllOptions& options, Progress& progress, const InterruptGuard& interrupt,
+                RangeOutputs& outputs) {
+  DoneRun done = RunShown(run, repetition, options, progress, interrupt,
+                          outputs.Begin(run, number, repetition, options.repetitions));
+  outputs.End(done);
+  return done;
+}
+
 /// A run that is to be predicted, measured again where the machine changed its speed meanwhile.
-DoneRun RunBetweenRoofs(const PlannedRun& run, int64_t repetition, const RunAllOptions& options,
-                        Progress& progress, const InterruptGuard& interrupt, RoofKeeper& roofs) {
+DoneRun MeasureBetweenRoofs(const PlannedRun& run, int64_t number, int64_t repetition,
+                            const RunAllOptions& options, Progress& progress,
+                            const InterruptGuard& interrupt, RangeOutputs& outputs,
+                            RoofKeeper& roofs) {
   constexpr int kMostTries = 4;
   DoneRun done;
   for (int tries = 1;; ++tries) {
     roofs.BeforeRun(run);
-    done = RunShown(run, repetition, options, progress, interrupt);
+    done = Measure(run, number, repetition, options, progress, interrupt, outputs);
     if (!done.record || roofs.AfterRun(run)) {
       return done;
     }
@@ -72,6 +124,7 @@ DoneRun RunBetweenRoofs(const PlannedRun& run, int64_t repetition, const RunAllO
           100 * RoofKeeper::kSteady, kMostTries));
       return done;
     }
+    outputs.Drop();
     progress.Again(Title(run), "the machine changed its speed meanwhile");
   }
 }
@@ -97,6 +150,7 @@ std::vector<DoneRun> RunAll(std::vector<PlannedRun>& runs, const RunAllOptions& 
   const bool predicts = std::any_of(runs.begin(), runs.end(), &OnThisCpu);
   std::vector<DoneRun> done(runs.size() * static_cast<size_t>(options.repetitions));
   Progress progress(static_cast<int64_t>(done.size()));
+  RangeOutputs outputs(options.trace_events);
   RoofKeeper roofs;
   std::vector<size_t> side_by_side;
   // Repetitions are the outer loop, so that a slow spell of the machine does not hit one design
@@ -107,8 +161,10 @@ std::vector<DoneRun> RunAll(std::vector<PlannedRun>& runs, const RunAllOptions& 
     if (run.spec.modelled()) {
       side_by_side.push_back(i);
     } else if (!interrupt.interrupted()) {
-      done[i] = predicts ? RunBetweenRoofs(run, repetition, options, progress, interrupt, roofs)
-                         : RunShown(run, repetition, options, progress, interrupt);
+      const auto number = static_cast<int64_t>(i);
+      done[i] = predicts ? MeasureBetweenRoofs(run, number, repetition, options, progress,
+                                               interrupt, outputs, roofs)
+                         : Measure(run, number, repetition, options, progress, interrupt, outputs);
     }
   }
   for (PlannedRun& run : runs) {

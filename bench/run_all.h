@@ -7,6 +7,7 @@
 #include "bench/find_rate.h"
 #include "bench/interrupt.h"
 #include "bench/run_plan.h"
+#include "bench/trace_events.h"
 #include "results/record.h"
 
 namespace kvbench {
@@ -15,7 +16,8 @@ struct RunAllOptions {
   int64_t repetitions = 1;
   bool detailed = false;
   bool step_by_step = false;
-  int64_t jobs = 0;  ///< modelled runs at one time, 0: as many as cores
+  int64_t jobs = 0;                     ///< modelled runs at one time, 0: as many as cores
+  TraceEvents* trace_events = nullptr;  ///< keeps the ranges of measured runs; may be null
 };
 
 /// A run that is done; nothing in it: interrupted.

@@ -77,7 +77,9 @@ std::optional<RunRecord> RunOnce(const PlannedRun& run, const RunOnceOptions& op
   if (!spec.modelled()) {
     finished.threads = ResolveThreads(spec);
     ThreadPool pool(static_cast<int>(finished.threads));
-    CpuExecutor executor(ExecutorConfig(run), *cache, pool);
+    CpuExecutorConfig config = ExecutorConfig(run);
+    config.ranges = options.ranges;
+    CpuExecutor executor(config, *cache, pool);
     finished.cpu = &executor;
     return finish(RunEngine(*requests, spec.limits, *cache, executor, engine));
   }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bench/engine/engine.h"
+#include "bench/executors/ranges.h"
 #include "bench/run_plan.h"
 #include "results/record.h"
 
@@ -18,6 +19,7 @@ struct RunOnceOptions {
   bool step_by_step = false;  ///< modelled: no equal steps at once
   int64_t until_ps = std::numeric_limits<int64_t>::max();   ///< the run's clock stops there
   std::function<bool(const EngineProgress&)> on_step = {};  ///< false stops the run
+  Ranges ranges = {};  ///< measured: what profilers and timelines are told
 };
 
 /// Runs one planned run. Nothing when on_step stopped it: half a run says nothing about a design.

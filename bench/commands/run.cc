@@ -17,6 +17,7 @@
 #include "bench/run_all.h"
 #include "bench/run_plan.h"
 #include "bench/run_spec.h"
+#include "bench/trace_events.h"
 #include "bench/units.h"
 #include "results/json_writer.h"
 #include "results/predictions.h"
@@ -40,6 +41,7 @@ Examples:
       --duration 600s --design contiguous-max,paged --find-rate normalized_latency=0.5s
   kvbench run --lengths sharegpt:scale=0.25 --requests 50 --design contiguous-max,paged \
       --kv-memory 32MiB --max-model-len 512
+  kvbench run quick --model twin-mha --requests 20 --trace-events events.json
 )";
 
 constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
@@ -48,6 +50,7 @@ struct RunOptions {
   std::string suite;
   std::map<std::string, std::string, std::less<>> flags;  // by field name, as typed
   std::string out;
+  std::string trace_events;
   RunAllOptions how;
 };
 
@@ -87,11 +90,43 @@ std::vector<RunSpec> CollectRuns(const RunOptions& options, std::optional<Suite>
   return specs;
 }
 
+/// Throws Error where --trace-events would have nothing to write, or nowhere.
+void CheckTraceEvents(const RunOptions& options, const std::vector<RunSpec>& specs) {
+  if (std::all_of(specs.begin(), specs.end(), [](const RunSpec& s) { return s.modelled(); })) {
+    throw Error(
+        "--trace-events is for measured runs: a modelled run executes nothing, so there is "
+        "nothing to show");
+  }
+  if (options.trace_events == options.out) {
+    throw Error("--trace-events and --out name the same file: they are two");
+  }
+  CheckWritable(options.trace_events);
+}
+
+void SaveTraceEvents(const std::string& path, const TraceEvents& events, bool any_modelled) {
+  WriteFileAtomically(path, [&](std::ostream& out) { events.Write(out); });
+  fmt::print(stderr, "Trace events: {} ({} events; ui.perfetto.dev and chrome://tracing open it)\n",
+             path, events.events());
+  if (any_modelled) {
+    fmt::print(stderr, "Modelled runs have no trace events: they execute nothing.\n");
+  }
+  if (events.left_out() > 0) {
+    fmt::print(stderr, "{} events are left out of it: it holds {} at most; trace fewer requests.\n",
+               events.left_out(), TraceEvents::kMostEvents);
+  }
+}
+
 int Run(const RunOptions& options, const std::string& command_line) {
   std::optional<Suite> suite;
   const std::vector<RunSpec> specs = CollectRuns(options, suite);
   if (!options.out.empty()) {
     CheckWritable(options.out);
+  }
+  RunAllOptions how = options.how;
+  TraceEvents events;
+  if (!options.trace_events.empty()) {
+    CheckTraceEvents(options, specs);
+    how.trace_events = &events;
   }
   std::vector<PlannedRun> runs = PlanRuns(specs);
   ResultsFile file;
@@ -104,7 +139,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
   }
   const auto begin = std::chrono::steady_clock::now();
   InterruptGuard interrupt;
-  std::vector<DoneRun> done = RunAll(runs, options.how, interrupt);
+  std::vector<DoneRun> done = RunAll(runs, how, interrupt);
   std::vector<SearchedRun> searched;
   file.runs.reserve(done.size());  // searched points into it
   for (DoneRun& run : done) {
@@ -138,6 +173,11 @@ int Run(const RunOptions& options, const std::string& command_line) {
     fmt::print(stderr, "Nothing was saved: --out FILE keeps the results as JSON.\n");
   } else {
     fmt::print(stderr, "Results: {}\n", options.out);
+  }
+  if (!options.trace_events.empty()) {
+    SaveTraceEvents(options.trace_events, events,
+                    std::any_of(specs.begin(), specs.end(),
+                                [](const RunSpec& spec) { return spec.modelled(); }));
   }
   if (!file.run_info.complete) {
     return kInterrupted;
@@ -184,6 +224,11 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
                  "modelled: no equal steps at once; the same result, slower")
       ->group("How it runs");
   command->add_option("--out", options->out, "write the results there as JSON")
+      ->type_name("FILE")
+      ->group("Result");
+  command
+      ->add_option("--trace-events", options->trace_events,
+                   "write what measured runs did when, for Perfetto or chrome://tracing")
       ->type_name("FILE")
       ->group("Result");
   command->add_flag("--detailed", options->how.detailed, "keep one value for each request")

@@ -88,6 +88,18 @@ int64_t StepsThatBeginWithin(int64_t span_ps, const StepTimes& times) {
   return steps + 1;
 }
 
+/// Tells an executor where the measured region ends, however the engine is left.
+class MeasuredRegion {
+ public:
+  explicit MeasuredRegion(Executor& executor) : executor_(executor) { executor_.BeginMeasured(); }
+  MeasuredRegion(const MeasuredRegion&) = delete;
+  MeasuredRegion& operator=(const MeasuredRegion&) = delete;
+  ~MeasuredRegion() { executor_.EndMeasured(); }
+
+ private:
+  Executor& executor_;
+};
+
 /// A step-time series is only followed where no sum in it can overflow: steps below five minutes.
 constexpr int64_t kLongestInSeriesPs = int64_t{1} << 48;
 
@@ -109,6 +121,7 @@ EngineResult RunEngine(RequestSource& source, const EngineLimits& limits, KvCach
   int64_t generated = 0;
   const auto in_flight = [&] { return scheduler->num_running() + scheduler->num_waiting(); };
 
+  const MeasuredRegion measured(executor);
   executor.BeginStep();
   while (true) {
     if (in_flight() == 0) {

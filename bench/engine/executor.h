@@ -29,6 +29,12 @@ class Executor {
   /// Whether batches must list every entry. A model needs the load alone.
   virtual bool needs_entries() const { return true; }
 
+  /// The measured region: the engine calls BeginMeasured once before its first step, when
+  /// everything is warm, and EndMeasured once after its last, also when a run is stopped or fails.
+  /// Profilers record what lies between. EndMeasured does not throw.
+  virtual void BeginMeasured() {}
+  virtual void EndMeasured() {}
+
   /// A step begins: what the engine does from now on (arrivals, scheduling, metrics) is part of its
   /// time where time is measured.
   virtual void BeginStep() {}

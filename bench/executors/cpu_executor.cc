@@ -28,6 +28,11 @@ Decoder::Config DecoderConfig(const CpuExecutorConfig& config) {
       .max_positions = config.limits.max_model_len};
 }
 
+Decoder::Config WithRanges(Decoder::Config config, Ranges& ranges) {
+  config.ranges = &ranges;
+  return config;
+}
+
 /// Bytes that the system can still give, from /proc/meminfo; nothing where it cannot be read.
 std::optional<int64_t> AvailableMemory() {
   std::ifstream file("/proc/meminfo");
@@ -92,14 +97,19 @@ void CpuExecutor::Check(const CpuExecutorConfig& config, const KvCache& cache) {
 CpuExecutor::CpuExecutor(const CpuExecutorConfig& config, const KvCache& cache, ThreadPool& pool)
     : config_(config),
       pools_(config.model, KvTypeOf(config.kv_cache_dtype), cache),
-      decoder_(DecoderConfig(config), pool) {
+      decoder_(WithRanges(DecoderConfig(config), config_.ranges), pool) {
   WarmUp(cache);
 }
 
-void CpuExecutor::BeginStep() { step_begin_ = Clock::now(); }
+void CpuExecutor::BeginStep() {
+  step_begin_ = Clock::now();
+  config_.ranges.BeginBookkeeping();
+}
 
 StepTimes CpuExecutor::Run(const StepBatch& batch, const KvCache& cache, int64_t /*equal_steps*/) {
   const Clock::time_point run_begin = Clock::now();
+  Ranges& ranges = config_.ranges;
+  ranges.BeginStep(batch.load);
   pools_.Place(batch, cache, sequences_);
   StepPhases step;
   Clock::duration paused{};
@@ -111,6 +121,7 @@ StepTimes CpuExecutor::Run(const StepBatch& batch, const KvCache& cache, int64_t
         batch, sequences_, pools_,
         [&](const AttentionCall& call) {
           const Clock::time_point begin = Clock::now();
+          const ScopedRange range(&ranges, RangeKind::kVerify, {ranges.steps() - 1});
           verifier_.Check(call);
           paused += Clock::now() - begin;
         },
@@ -119,6 +130,7 @@ StepTimes CpuExecutor::Run(const StepBatch& batch, const KvCache& cache, int64_t
     decoder_.Run(batch, sequences_, pools_, nullptr, step);
   }
   const Clock::time_point end = Clock::now();
+  ranges.Pop();
   phases_.attention += step.attention;
   phases_.cache_write += step.cache_write;
   phases_.dense += step.dense;

@@ -9,6 +9,7 @@
 #include "bench/engine/limits.h"
 #include "bench/executors/decoder.h"
 #include "bench/executors/kv_pools.h"
+#include "bench/executors/ranges.h"
 #include "bench/executors/verifier.h"
 #include "kernels/cpu/thread_pool.h"
 #include "workloads/model_shape.h"
@@ -21,6 +22,7 @@ struct CpuExecutorConfig {
   Dtype dtype = Dtype::kFp32;
   bool dense = true;
   EngineLimits limits;
+  Ranges ranges = {};  ///< of the run, for profilers and timelines; may have no sinks
 };
 
 /// Where the time of a measured run went, in seconds.
@@ -44,7 +46,11 @@ class CpuExecutor final : public Executor {
   /// Allocates and touches pools and weights, and warms up. `pool` and `cache` must outlive the
   /// executor.
   CpuExecutor(const CpuExecutorConfig& config, const KvCache& cache, ThreadPool& pool);
+  CpuExecutor(const CpuExecutor&) = delete;
+  CpuExecutor& operator=(const CpuExecutor&) = delete;
 
+  void BeginMeasured() override { config_.ranges.BeginRun(); }
+  void EndMeasured() override { config_.ranges.EndRun(); }
   void BeginStep() override;
   StepTimes Run(const StepBatch& batch, const KvCache& cache, int64_t equal_steps) override;
 

@@ -30,6 +30,15 @@ void Timed(double& phase, F&& f) {
   phase += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Blocks that the sequences' contexts lie in; 0 for contiguous designs.
+int64_t BlocksOf(std::span<const AttentionSequence> sequences, int32_t block_size) {
+  int64_t blocks = 0;
+  for (const AttentionSequence& sequence : sequences) {
+    blocks += block_size > 0 ? (sequence.context + block_size - 1) / block_size : 0;
+  }
+  return blocks;
+}
+
 /// The token at a position of a request: output lengths come from the trace, so what a model would
 /// say does not matter, but the same request must say the same in every design.
 int64_t TokenId(int64_t request, int64_t position, int64_t vocab_size) {
@@ -123,15 +132,29 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
                   StepPhases& phases) {
   const ModelShape& m = config_.model;
   const int64_t rows = batch.tokens();
-  Timed(phases.attention, [&] {
-    plan_.Build(sequences, {.num_heads = static_cast<int32_t>(m.num_attention_heads),
-                            .num_kv_heads = static_cast<int32_t>(m.num_key_value_heads),
-                            .num_threads = pool_.size()});
-  });
+  Ranges* const ranges = config_.ranges;
+  if (ranges != nullptr && ranges->on()) {
+    step_blocks_ = BlocksOf(sequences, pools.layout().block_size);
+  }
+  const ScopedRange phase(ranges, PhaseOf(batch.load),
+                          {rows, batch.load.sequences(), step_blocks_});
+  const auto timed_dense = [&](int64_t tokens, const auto& f) {
+    const ScopedRange range(ranges, RangeKind::kDense, {tokens});
+    Timed(phases.dense, f);
+  };
+  {
+    const ScopedRange range(ranges, RangeKind::kPlan, {batch.load.sequences()});
+    Timed(phases.attention, [&] {
+      plan_.Build(sequences, {.num_heads = static_cast<int32_t>(m.num_attention_heads),
+                              .num_kv_heads = static_cast<int32_t>(m.num_key_value_heads),
+                              .num_threads = pool_.size()});
+    });
+  }
   ++step_;
   if (!config_.dense) {
     const int64_t first = static_cast<int64_t>(MixBits(step_) % kNoiseRows);
     for (int64_t layer = 0; layer < m.num_hidden_layers; ++layer) {
+      const ScopedRange range(ranges, RangeKind::kLayer, {layer});
       Attend(layer, sequences, pools, noise_.as<float>() + first * qkv_width_, after_attention,
              phases);
     }
@@ -145,26 +168,28 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
   const auto heads = static_cast<int32_t>(m.num_attention_heads);
   const auto kv_heads = static_cast<int32_t>(m.num_key_value_heads);
   for (int64_t i = 0; i < m.num_hidden_layers; ++i) {
+    const ScopedRange range(ranges, RangeKind::kLayer, {i});
     const DecoderLayer& layer = layers_[static_cast<size_t>(i)];
     RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
-    Timed(phases.dense, [&] { layer.qkv.Run(pool_, normed, rows, qkv); });
+    timed_dense(rows, [&] { layer.qkv.Run(pool_, normed, rows, qkv); });
     // Q and K stand side by side in a row: one call rotates both.
     ApplyRope(pool_, rope_, qkv, rows, heads + kv_heads, qkv_width_, positions_.data());
     Attend(i, sequences, pools, qkv, after_attention, phases);
-    Timed(phases.dense, [&] { layer.output.Run(pool_, attended_.as<float>(), rows, projected); });
+    timed_dense(rows, [&] { layer.output.Run(pool_, attended_.as<float>(), rows, projected); });
     AddInPlace(pool_, hidden, projected, rows * m.hidden_size);
     RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
-    Timed(phases.dense, [&] { layer.gate_up.Run(pool_, normed, rows, gate_up_.as<float>()); });
+    timed_dense(rows, [&] { layer.gate_up.Run(pool_, normed, rows, gate_up_.as<float>()); });
     SiluMul(pool_, gate_up_.as<float>(), rows, m.intermediate_size, activated_.as<float>());
-    Timed(phases.dense, [&] { layer.down.Run(pool_, activated_.as<float>(), rows, projected); });
+    timed_dense(rows, [&] { layer.down.Run(pool_, activated_.as<float>(), rows, projected); });
     AddInPlace(pool_, hidden, projected, rows * m.hidden_size);
   }
   if (batch.load.generating > 0) {
     GatherGenerating(batch);
     RmsNorm(pool_, projected, norm_weight_.data(), batch.load.generating, m.hidden_size, kEpsilon,
             normed);
-    Timed(phases.dense,
-          [&] { lm_head_[0].Run(pool_, normed, batch.load.generating, logits_.as<float>()); });
+    timed_dense(batch.load.generating, [&] {
+      lm_head_[0].Run(pool_, normed, batch.load.generating, logits_.as<float>());
+    });
   }
 }
 
@@ -186,7 +211,11 @@ void Decoder::Attend(int64_t layer, std::span<const AttentionSequence> sequences
   write.v_scales = pools.v_scales(layer);
   write.layout = pools.layout();
   write.sequences = sequences;
-  Timed(phases.cache_write, [&] { WriteKv(pool_, write); });
+  const int64_t tokens = sequences.back().first_query + sequences.back().num_queries;
+  {
+    const ScopedRange range(config_.ranges, RangeKind::kCacheWrite, {tokens});
+    Timed(phases.cache_write, [&] { WriteKv(pool_, write); });
+  }
 
   AttentionCall call;
   call.kv_type = pools.type();
@@ -203,7 +232,11 @@ void Decoder::Attend(int64_t layer, std::span<const AttentionSequence> sequences
   call.v_scales = pools.v_scales(layer);
   call.layout = pools.layout();
   call.sequences = sequences;
-  Timed(phases.attention, [&] { attention_.Run(call, plan_); });
+  {
+    const ScopedRange range(config_.ranges, RangeKind::kAttention,
+                            {step_blocks_, tokens, static_cast<int64_t>(sequences.size())});
+    Timed(phases.attention, [&] { attention_.Run(call, plan_); });
+  }
   if (after_attention) {
     after_attention(call);
   }

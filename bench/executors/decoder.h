@@ -7,6 +7,7 @@
 #include "bench/engine/step_batch.h"
 #include "bench/executors/decoder_layer.h"
 #include "bench/executors/kv_pools.h"
+#include "bench/executors/ranges.h"
 #include "kernels/attention.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/attention_plan.h"
@@ -42,6 +43,7 @@ class Decoder {
     int64_t max_tokens = 0;     ///< of a step
     int64_t max_sequences = 0;  ///< of a step
     int64_t max_positions = 0;  ///< of a sequence
+    Ranges* ranges = nullptr;   ///< where steps say what they do; may be null
   };
 
   /// Throws std::bad_alloc.
@@ -72,6 +74,7 @@ class Decoder {
   int64_t qkv_width_;
   int64_t weight_bytes_ = 0;
   uint64_t step_ = 0;
+  int64_t step_blocks_ = 0;  // that its sequences' contexts lie in; counted for ranges only
 
   std::vector<DecoderLayer> layers_;
   std::vector<DenseLayer> lm_head_;  // one, or none without dense layers
