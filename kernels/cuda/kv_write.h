@@ -27,11 +27,15 @@ struct KvWrite {
     for (int32_t first = WarpId() * 2 * kWarpSize; first < chunks; first += 2 * kThreads) {
       const Vector8 low = LoadChunk(p, first + LaneId(), chunks);
       const Vector8 high = LoadChunk(p, first + kWarpSize + LaneId(), chunks);
-      const Vector8& given = odd ? low : high;
-      const Vector8& kept = odd ? high : low;
-      const Vector8 received = {{ShuffleXor(given.words[0], 1), ShuffleXor(given.words[1], 1)}};
-      const Vector8& left = odd ? received : kept;
-      const Vector8& right = odd ? kept : received;
+      // Word by word: a reference to one of the two would put both into local memory.
+      uint32_t left[2];
+      uint32_t right[2];
+      for (int i = 0; i < 2; ++i) {
+        const uint32_t kept = odd ? high.words[i] : low.words[i];
+        const uint32_t received = ShuffleXor(odd ? low.words[i] : high.words[i], 1);
+        left[i] = odd ? received : kept;
+        right[i] = odd ? kept : received;
+      }
       // The left one of the two chunks that this lane stores.
       const int32_t chunk = first + (odd ? kWarpSize + LaneId() - 1 : LaneId());
       if (chunk < chunks) {
@@ -39,7 +43,7 @@ struct KvWrite {
         const int32_t at = 4 * chunk - (is_v ? floats : 0);
         const Global<T> pool{static_cast<T*>(is_v ? p.v_pool : p.k_pool)};
         Store16(pool + (slot.offset + at / p.head_dim * slot.head_stride + at % p.head_dim),
-                {{left.words[0], left.words[1], right.words[0], right.words[1]}});
+                {{left[0], left[1], right[0], right[1]}});
       }
     }
   }

@@ -144,7 +144,8 @@ TEST_F(VllmV1Test, MatchesTheReference) {
              .head_dim = head_dim,
              .sequences = {{.context = 1 + count % 3},
                            {.context = 31 + count % 4},
-                           {.context = 129 + count % 3, .num_queries = 1 + count % 2}}});
+                           {.context = (block_size == 128 ? 128 : 64) + count % 3,
+                            .num_queries = 1 + count % 2}}});
     }
   }
 }
