@@ -4,6 +4,7 @@
 
 #include "kernels/attention.h"
 #include "kernels/cpu/attention_plan.h"
+#include "kernels/cpu/prefetch_level.h"
 #include "kernels/cpu/thread_pool.h"
 
 namespace kvbench {
@@ -62,7 +63,7 @@ namespace kvbench {
 /// KV, any group size.
 class CpuAttention {
  public:
-  explicit CpuAttention(ThreadPool& pool);
+  explicit CpuAttention(ThreadPool& pool, PrefetchLevel prefetch = FasterPrefetchLevel());
   ~CpuAttention();
   CpuAttention(const CpuAttention&) = delete;
   CpuAttention& operator=(const CpuAttention&) = delete;
@@ -76,6 +77,7 @@ class CpuAttention {
  private:
   struct Scratch;
   ThreadPool& pool_;
+  PrefetchLevel prefetch_;
   std::unique_ptr<Scratch> scratch_;
 };
 
