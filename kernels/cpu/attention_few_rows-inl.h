@@ -332,11 +332,17 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
   const int piece_keys = whole_tile ? kTile : page_keys;
   int pages_ahead = 2;
   PrefetchPlan prefetch{level};
-  // Where misses in flight are few, a stream is left to the hardware: one line in four, further
-  // ahead, keeps it going from a tile of K to one of V.
-  if (whole_tile && level == PrefetchLevel::kSecond && call.layout.block_size == 0) {
-    pages_ahead = 4;
+  // What lies together and is read in that order: a head of a contiguous cache, a block's heads.
+  constexpr int64_t kStreamBytes = 128 * 1024;
+  const int32_t block_size = call.layout.block_size;
+  const int64_t block_bytes = int64_t{block_size} * heads * dim * static_cast<int>(sizeof(T));
+  const bool streams =
+      kFew && (heads == 1 ? block_size == 0 : block_size <= kTile && block_bytes >= kStreamBytes);
+  if (streams && level == PrefetchLevel::kSecond) {
+    // Where misses in flight are few, streams are left to the hardware: one line in four keeps them
+    // going, from a tile of K to one of V too if it is a tile ahead.
     prefetch.step = 256;
+    if (whole_tile) pages_ahead = 4;
   }
   const int pieces_ahead = whole_tile ? 1 : pages_ahead;
 
