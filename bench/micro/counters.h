@@ -31,6 +31,7 @@ namespace kvbench::micro {
 //     sequences_per_s
 //   dense/TYPE/in:/out:/rows:/threads:
 //     weight_bytes_per_s, flops_per_s, roof_bytes_per_s, roof_share: of the weights' bytes
+//     (TYPE onednn: the library's fp32 layer, where the build found it)
 //   bookkeeping/append_all/DESIGN/blocks:/sequences:   a running mix gains a token a step
 //   bookkeeping/append_one/DESIGN/blocks:/sequences:   sequence by sequence, and reads its table
 //     ns_per_token, sequences
@@ -62,6 +63,7 @@ void RegisterBookkeeping();
 void RegisterDense(Workbench& bench);
 void RegisterEngine();
 void RegisterKv(Workbench& bench);
+void RegisterOneDnn(Workbench& bench);  // where KVBENCH_HAS_ONEDNN is defined
 void RegisterRoofs(Workbench& bench);
 
 }  // namespace kvbench::micro

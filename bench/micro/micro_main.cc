@@ -53,6 +53,9 @@ int main(int argc, char** argv) {
   kvbench::micro::RegisterAttention(bench);
   kvbench::micro::RegisterKv(bench);
   kvbench::micro::RegisterDense(bench);
+#ifdef KVBENCH_HAS_ONEDNN
+  kvbench::micro::RegisterOneDnn(bench);
+#endif
   kvbench::micro::RegisterBookkeeping();
   kvbench::micro::RegisterEngine();
 

@@ -87,10 +87,10 @@ void StoreResults(const AttentionCall& call, const AttentionItem& item, HeadRang
 
 template <typename T, class Accessor>
 void AttendHeads(const AttentionCall& call, const AttentionItem& item, const Accessor& kv,
-                 HeadRange range, const AttentionWorkspace& work) {
+                 HeadRange range, const AttentionWorkspace& work, PrefetchLevel level) {
   const int group = call.num_heads / call.num_kv_heads;
   const auto few_rows = [&]<int kRows>() {
-    AttendFewRows<T, kRows>(call, item, kv, range.first_head, range.heads, work);
+    AttendFewRows<T, kRows>(call, item, kv, range.first_head, range.heads, work, level);
   };
   switch (item.num_queries == 1 ? group : 0) {
     case 1:
@@ -108,7 +108,7 @@ void AttendHeads(const AttentionCall& call, const AttentionItem& item, const Acc
 
 template <typename T, class Accessor>
 void AttendWith(const AttentionCall& call, const AttentionItem& item, float* memory,
-                const AttentionPartials& partials) {
+                const AttentionPartials& partials, PrefetchLevel level) {
   const Accessor kv(call.layout, call.sequences[static_cast<size_t>(item.sequence)]);
   const int64_t rows = int64_t{item.num_queries} * (call.num_heads / call.num_kv_heads);
   // Head by head, a decode of a contiguous cache or of large blocks is two long streams; the heads
@@ -122,29 +122,31 @@ void AttendWith(const AttentionCall& call, const AttentionItem& item, float* mem
   for (int head = 0; head < call.num_kv_heads; head += chunk) {
     const HeadRange range{head, std::min(chunk, call.num_kv_heads - head)};
     LoadQueries(call, item, range, work);
-    AttendHeads<T>(call, item, kv, range, work);
+    AttendHeads<T>(call, item, kv, range, work, level);
     StoreResults(call, item, range, work, partials);
   }
 }
 
 template <typename T>
 void AttendLayout(const AttentionCall& call, const AttentionItem& item, float* memory,
-                  const AttentionPartials& partials) {
-  if (call.layout.block_size == 0) return AttendWith<T, ContiguousKv>(call, item, memory, partials);
-  AttendWith<T, PagedKv>(call, item, memory, partials);
+                  const AttentionPartials& partials, PrefetchLevel level) {
+  if (call.layout.block_size == 0) {
+    return AttendWith<T, ContiguousKv>(call, item, memory, partials, level);
+  }
+  AttendWith<T, PagedKv>(call, item, memory, partials, level);
 }
 
 void AttendItem(const AttentionCall& call, const AttentionItem& item, float* memory,
-                const AttentionPartials& partials) {
+                const AttentionPartials& partials, PrefetchLevel level) {
   switch (call.kv_type) {
     case KvType::kFp16:
-      return AttendLayout<hwy::float16_t>(call, item, memory, partials);
+      return AttendLayout<hwy::float16_t>(call, item, memory, partials, level);
     case KvType::kBf16:
-      return AttendLayout<hwy::bfloat16_t>(call, item, memory, partials);
+      return AttendLayout<hwy::bfloat16_t>(call, item, memory, partials, level);
     case KvType::kFp32:
-      return AttendLayout<float>(call, item, memory, partials);
+      return AttendLayout<float>(call, item, memory, partials, level);
     case KvType::kInt8:
-      return AttendLayout<int8_t>(call, item, memory, partials);
+      return AttendLayout<int8_t>(call, item, memory, partials, level);
   }
 }
 
@@ -189,7 +191,8 @@ struct CpuAttention::Scratch {
   }
 };
 
-CpuAttention::CpuAttention(ThreadPool& pool) : pool_(pool), scratch_(std::make_unique<Scratch>()) {
+CpuAttention::CpuAttention(ThreadPool& pool, PrefetchLevel prefetch)
+    : pool_(pool), prefetch_(prefetch), scratch_(std::make_unique<Scratch>()) {
   scratch_->workspaces.resize(static_cast<size_t>(pool.size()));
 }
 
@@ -232,7 +235,7 @@ void CpuAttention::Run(const AttentionCall& call, const AttentionPlan& plan) {
   pool_.Run([&](int thread) {
     float* const memory = scratch.workspaces[static_cast<size_t>(thread)].as<float>();
     for (const AttentionItem& item : plan.items(thread)) {
-      attend(call, item, memory, partials);
+      attend(call, item, memory, partials, prefetch_);
       if (item.split < 0) continue;
       const auto split = static_cast<size_t>(item.split);
       if (scratch.pending[split].fetch_sub(1, std::memory_order_acq_rel) == 1) {

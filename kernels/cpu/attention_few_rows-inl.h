@@ -149,15 +149,18 @@ struct FewRows {
       const T* HWY_RESTRICT row[kKeys];
       for (int j = 0; j < kKeys; ++j) {
         row[j] = rows.now.pool + rows.now.offsets[std::min(key + j, count - 1)];
-        rows.Prefetch(key + j, dim);
+        if (kRows > 1) rows.Prefetch(key + j, dim);
       }
       for (int first = 0; first < kRows; first += kRowsAtOnce) {
         F32 sums[kSums];
         for (F32& sum : sums) sum = hn::Zero(d);
         if constexpr (kRows == 1) {
-          // Row by row, as memory has them.
+          // Row by row, as memory has them, and so the prefetches.
           KVBENCH_UNROLL
-          for (int j = 0; j < kKeys; ++j) sums[j] = Dot(row[j], q, dim);
+          for (int j = 0; j < kKeys; ++j) {
+            rows.Prefetch(key + j, dim);
+            sums[j] = Dot(row[j], q, dim);
+          }
         } else {
           for (int i = 0; i < dim; i += kLanes) {
             F32 k[kKeys];
@@ -313,23 +316,35 @@ class PieceCursor {
 template <typename T, int kRows, class Accessor>
 HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& item,
                                 const Accessor& kv, int first_head, int heads,
-                                const AttentionWorkspace& work) {
+                                const AttentionWorkspace& work, PrefetchLevel level) {
   using Rows = FewRows<T, kRows>;
   constexpr int kPageBytes = 4096;
-  constexpr int kPagesAhead = 2;
   constexpr int kTile = static_cast<int>(kKeyTile);
   const int dim = call.head_dim;
   const int64_t score_rows = kRows * AttentionWorkspace::kScoreRow;
   const int page_keys = std::clamp(kPageBytes / (dim * static_cast<int>(sizeof(T))), 8, kTile);
-  // With few rows a call for each page is what costs. With many, V is walked once for each few
-  // columns and only the first walk prefetches: pieces of a page spread that out.
+  // With few rows K and V are two streams, a tile of each in turn. With many, V is walked once for
+  // each few columns and only the first walk prefetches: pieces of a page spread that out.
   constexpr bool kFew = kRows <= 2;
   const bool whole_tile = heads == 1 && kFew;
-  const int pages = std::min(kFew ? 2 * page_keys : page_keys, kTile);
   const int run_keys =
-      heads == 1 || !kFew ? kTile : std::clamp(call.layout.block_size, pages, kTile);
-  const int piece_keys = whole_tile ? kTile : pages;
-  const int pieces_ahead = kFew ? 1 : kPagesAhead;
+      heads == 1 || !kFew ? kTile : std::clamp(call.layout.block_size, page_keys, kTile);
+  const int piece_keys = whole_tile ? kTile : page_keys;
+  int pages_ahead = 2;
+  PrefetchPlan prefetch{level};
+  // What lies together and is read in that order: a head of a contiguous cache, a block's heads.
+  constexpr int64_t kStreamBytes = 128 * 1024;
+  const int32_t block_size = call.layout.block_size;
+  const int64_t block_bytes = int64_t{block_size} * heads * dim * static_cast<int>(sizeof(T));
+  const bool streams =
+      kFew && (heads == 1 ? block_size == 0 : block_size <= kTile && block_bytes >= kStreamBytes);
+  if (streams && level == PrefetchLevel::kSecond) {
+    // Where misses in flight are few, streams are left to the hardware: one line in four keeps them
+    // going, from a tile of K to one of V too if it is a tile ahead.
+    prefetch.step = 256;
+    if (whole_tile) pages_ahead = 4;
+  }
+  const int pieces_ahead = whole_tile ? 1 : pages_ahead;
 
   // Items begin at multiples of kSplitAlign keys, tiles and pieces at multiples of a vector.
   const bool in_vectors = call.layout.block_size % kLanes == 0 && item.first_key % kLanes == 0 &&
@@ -381,8 +396,9 @@ HWY_NOINLINE void AttendFewRows(const AttentionCall& call, const AttentionItem& 
       }
     };
     const auto rows_ahead = [&](bool v_comes) HWY_ATTR {
-      RowsAhead<T> rows{now.Rows(), later.Rows()};
-      rows.ahead = whole_tile ? kPagesAhead * page_keys : rows.now.count;
+      const KvRows<T> used = now.Rows();
+      const int ahead = whole_tile ? std::min(pages_ahead * page_keys, kTile) : used.count;
+      const RowsAhead<T> rows{used, later.Rows(), ahead, prefetch};
       later.Next();
       go_on(v_comes);
       return rows;

@@ -94,7 +94,7 @@ HWY_NOINLINE void ConvertKeys(const KvRows<T>& rows, int dim, int tile, float* H
       const int index = std::min(key + j, rows.count - 1);
       row[j] = rows.pool + rows.offsets[index];
       if constexpr (kHasScales<T>) scale[j] = rows.Scale(index);
-      RowsAhead<T>{{}, next, 0}.Prefetch(key + j, dim);
+      RowsAhead<T>{{}, next, 0, {}}.Prefetch(key + j, dim);
     }
     TransposeFour(row, scale, dim, tile, keys + key);
   }
@@ -106,7 +106,7 @@ HWY_NOINLINE void ConvertValues(const KvRows<T>& rows, int dim, float* HWY_RESTR
                                 const KvRows<T>& next) {
   const F32Tag d;
   for (int key = 0; key < rows.count; ++key) {
-    RowsAhead<T>{{}, next, 0}.Prefetch(key, dim);
+    RowsAhead<T>{{}, next, 0, {}}.Prefetch(key, dim);
     const T* HWY_RESTRICT row = rows.pool + rows.offsets[key];
     float scale = 0;
     if constexpr (kHasScales<T>) scale = rows.Scale(key);

@@ -12,6 +12,7 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/cpu/convert-inl.h"
+#include "kernels/cpu/prefetch_level.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kvbench {
@@ -33,6 +34,14 @@ struct KvRows {
   HWY_INLINE float Scale(int row) const { return scales[scale_rows[row]]; }
 };
 
+/// Which lines of the rows to come are prefetched, and to where.
+struct PrefetchPlan {
+  PrefetchLevel level = PrefetchLevel::kFirst;
+  /// Bytes from one prefetched line to the next: a line, or more where the hardware, which sees
+  /// prefetches as it sees loads, brings the lines between.
+  int step = 64;
+};
+
 /// Rows in use, and the piece that follows or comes somewhat later. Using row i prefetches the row
 /// `ahead` rows further on: one of the same piece, or beyond its end one of the later piece.
 template <typename T>
@@ -40,17 +49,19 @@ struct RowsAhead {
   KvRows<T> now;
   KvRows<T> later;
   int ahead = 0;
+  PrefetchPlan plan;
 
   HWY_INLINE void Prefetch(int row, int dim) const {
-    constexpr int kLine = 64 / static_cast<int>(sizeof(T));
     row += ahead;
     const KvRows<T>& rows = row < now.count ? now : later;
     if (row >= now.count) row -= now.count;
     if (row >= rows.count) return;
     const T* const from = rows.pool + rows.offsets[row];
-    for (int i = 0; i < dim; i += 2 * kLine) {
-      hwy::Prefetch(from + i);
-      hwy::Prefetch(from + i + kLine);
+    const int step = plan.step / static_cast<int>(sizeof(T));
+    if (plan.level == PrefetchLevel::kSecond) {
+      for (int i = 0; i < dim; i += step) __builtin_prefetch(from + i, 0, 2);
+    } else {
+      for (int i = 0; i < dim; i += step) __builtin_prefetch(from + i, 0, 3);
     }
     if constexpr (kHasScales<T>) hwy::Prefetch(rows.scales + rows.scale_rows[row]);
   }

@@ -71,9 +71,11 @@ class CpuAttentionTest : public testing::Test {
   NormalTable normals_;
   AttentionPlan plan_;
   ThreadPool one_{1}, two_{2}, three_{3};
-  std::array<std::unique_ptr<CpuAttention>, 3> kernels_{std::make_unique<CpuAttention>(one_),
-                                                        std::make_unique<CpuAttention>(two_),
-                                                        std::make_unique<CpuAttention>(three_)};
+  // One by the level that this machine likes, one by each of the two.
+  std::array<std::unique_ptr<CpuAttention>, 3> kernels_{
+      std::make_unique<CpuAttention>(one_),
+      std::make_unique<CpuAttention>(two_, PrefetchLevel::kSecond),
+      std::make_unique<CpuAttention>(three_, PrefetchLevel::kFirst)};
 };
 
 TEST_F(CpuAttentionTest, MatchesTheReferenceInEveryCombination) {
