@@ -21,9 +21,9 @@ REGISTERS = 128
 EXCEPTIONS = {}
 for head_dim, registers in ((64, 168), (128, 168), (256, 200)):
     for keys in ("ContiguousKeys", "PagedKeys"):
-        # Prompts, and decodes of more than 16 heads a KV head: outputs, weights and maxima of 32 rows instead of 16.
-        # 3 CTAs still fit the registers of a multiprocessor, 2 at head dim 256, where shared memory allows 4.
-        EXCEPTIONS[f"{head_dim}, kvbench::on_cuda::{keys}, 2> >"] = (registers, 0)
+        EXCEPTIONS[f"{head_dim}, kvbench::on_cuda::{keys}, 2> >"] = (
+            registers, 0, "prompts, and decodes of more than 16 heads a KV head: outputs, weights and maxima of 32 "
+            "rows instead of 16; 3 CTAs fit a multiprocessor, 2 at head dim 256")
 
 # Attributes in the section .nv.info of a cubin; the first three for all kernels, by number of symbol.
 REGISTER_COUNT, FRAME_SIZE, STACK_SIZE, MOST_THREADS = 0x2F, 0x11, 0x12, 0x05
