@@ -19,6 +19,8 @@ struct Global {
   KV_HOST_DEVICE Global operator+(int64_t elements) const { return {address + elements}; }
   // A template, since nvcc warns of one that a const T would never call.
   template <typename U>
+  // Implicit, as from a pointer to one to const.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   KV_HOST_DEVICE operator Global<U>() const
       requires(!std::is_const_v<T> && std::is_same_v<U, const T>) {
     return {address};
@@ -32,6 +34,8 @@ struct Shared {
   KV_HOST_DEVICE Shared operator+(int32_t elements) const { return {address + elements}; }
   // A template, since nvcc warns of one that a const T would never call.
   template <typename U>
+  // Implicit, as from a pointer to one to const.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   KV_HOST_DEVICE operator Shared<U>() const
       requires(!std::is_const_v<T> && std::is_same_v<U, const T>) {
     return {address};
