@@ -17,6 +17,8 @@ template <typename T>
 struct Global {
   T* address = nullptr;
   Global() = default;
+  // Implicit, as between pointers.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   KV_HOST_DEVICE Global(T* at) : address(at) {}
   template <typename U>
   requires std::is_same_v<const U, T> KV_HOST_DEVICE Global(const Global<U>& writable)
@@ -29,6 +31,8 @@ template <typename T>
 struct Shared {
   T* address = nullptr;
   Shared() = default;
+  // Implicit, as between pointers.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   KV_HOST_DEVICE Shared(T* at) : address(at) {}
   template <typename U>
   requires std::is_same_v<const U, T> KV_HOST_DEVICE Shared(const Shared<U>& writable)

@@ -23,7 +23,7 @@ struct AttentionMerge {
     if (at >= p.num_heads * p.head_dim) return;
     const int head = at / p.head_dim;
     float peak = -INFINITY;
-    for (int i = 0; i < merge.parts; ++i) peak = fmaxf(peak, Lse(p, merge, i, head));
+    for (int i = 0; i < merge.parts; ++i) peak = Max(peak, Lse(p, merge, i, head));
     const float base = peak == -INFINITY ? 0.0F : peak;
     float total = 0;
     float sums[4] = {};

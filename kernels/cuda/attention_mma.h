@@ -200,10 +200,10 @@ struct AttentionMma {
         }
         s[half][n][0] = key < seen ? pair.first * p.scale_log2 : -INFINITY;
         s[half][n][1] = key + 1 < seen ? pair.second * p.scale_log2 : -INFINITY;
-        peak = fmaxf(peak, fmaxf(s[half][n][0], s[half][n][1]));
+        peak = Max(peak, Max(s[half][n][0], s[half][n][1]));
       }
-      peak = fmaxf(peak, ShuffleXor(peak, 1));
-      peak = fmaxf(peak, ShuffleXor(peak, 2));
+      peak = Max(peak, ShuffleXor(peak, 1));
+      peak = Max(peak, ShuffleXor(peak, 2));
       // All keys so far masked: nothing to subtract, and every weight becomes 0.
       const float base = peak == -INFINITY ? 0.0F : peak;
       const float shrink = Exp2(largest[half] - base);

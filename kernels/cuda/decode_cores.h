@@ -120,7 +120,7 @@ struct DecodeCores {
     for (int h = 0; h < kHeads; ++h) {
       float peak = largest[h];
 #pragma unroll
-      for (int c = 0; c < kChunk; ++c) peak = fmaxf(peak, scores[h][c]);
+      for (int c = 0; c < kChunk; ++c) peak = Max(peak, scores[h][c]);
       // All keys so far masked: nothing to subtract, and every weight becomes 0.
       const float base = peak == -INFINITY ? 0.0F : peak;
       const float shrink = Exp2(largest[h] - base);
@@ -180,7 +180,7 @@ struct DecodeCores {
       if (first_head + h >= group) continue;
       float peak = -INFINITY;
       for (int z = 0; z < key_rows; ++z) {
-        peak = fmaxf(peak, Load(maxima + ((z * head_rows + row) * kHeads + h)));
+        peak = Max(peak, Load(maxima + ((z * head_rows + row) * kHeads + h)));
       }
       const float base = peak == -INFINITY ? 0.0F : peak;
       float total = 0;

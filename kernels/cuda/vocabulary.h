@@ -33,7 +33,8 @@ constexpr int kWarpSize = 32;
 
 // Both define, in the same namespace:
 // clang-format off
-//   ids          ThreadId() of ThreadCount() in the CTA; LaneId(), WarpId(); CtaX/Y/Z(), CtaCountX()
+//   ids          ThreadId() of ThreadCount() in the CTA; LaneId(), WarpId(); CtaX/Y/Z(),
+//                CtaCountX()
 //   barriers     SyncCta(), SyncWarp(): execution and memory order for the CTA, for a full warp
 //   collectives  ShuffleXor(v, lanes), ShuffleFrom(v, lane), Ballot(b); a mask may come last
 //   memory       DynamicShared<T>(byte offset), Load(p), Store(p, v), Load16(p), Store16(p, v),

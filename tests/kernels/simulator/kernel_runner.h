@@ -49,8 +49,8 @@ class KernelRunner {
     const Kernel* const kernel = kernels_.Find(name);
     ASSERT_NE(kernel, nullptr) << name;
     ASSERT_EQ(kernel->parameter_bytes, sizeof params) << name;
-    simulator_.Launch(reinterpret_cast<void (*)(const void*)>(kernel->entry), &params, grid,
-                      kernel->threads, shared_bytes, options);
+    simulator_.Launch(reinterpret_cast<void (*)(const void*)>(const_cast<void*>(kernel->entry)),
+                      &params, grid, kernel->threads, shared_bytes, options);
   }
 
   /// Calls body(options) for every schedule. Accesses are the same under all: those of the first

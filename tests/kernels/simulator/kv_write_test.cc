@@ -27,7 +27,8 @@ Place PlaceTokens(int32_t block_size, int32_t heads, int32_t head_dim, int64_t r
     place.pool_elements = ContiguousPoolElements(2 * kContiguousUnit + chunk, heads, head_dim);
   } else {
     layout = PagedLayout(block_size, heads, head_dim);
-    blocks.resize(static_cast<size_t>((kContext + block_size - 1) / block_size + 1));
+    const int32_t count = (kContext + block_size - 1) / block_size + 1;
+    blocks.resize(static_cast<size_t>(count));
     for (size_t i = 0; i < blocks.size(); ++i) blocks[i] = static_cast<int32_t>(i);
     std::shuffle(blocks.begin(), blocks.end(), random);
     sequence.blocks = blocks.data();
