@@ -30,7 +30,8 @@ TEST(KernelTable, SharedMemoryFitsWithoutAskingForMore) {
   const std::set<std::string> larger = {
       AttentionMmaName("fp16", 256, false, 32), AttentionMmaName("fp16", 256, true, 32),
       AttentionMmaName("bf16", 256, false, 32), AttentionMmaName("bf16", 256, true, 32)};
-  for (const Kernel& kernel : SimulatorKernels().all()) {
+  const KernelTable table = SimulatorKernels();
+  for (const Kernel& kernel : table.all()) {
     const bool may_be_larger = larger.contains(kernel.name);
     EXPECT_LE(kernel.shared_bytes, may_be_larger ? 56 * 1024 : kMost) << kernel.name;
     if (may_be_larger) {
