@@ -49,4 +49,9 @@ struct alignas(16) Vector16 {
   uint32_t words[4];
 };
 
+/// What an 8-byte access moves: four 16-bit elements made of four floats.
+struct alignas(8) Vector8 {
+  uint32_t words[2];
+};
+
 }  // namespace kvbench

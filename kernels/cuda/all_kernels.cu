@@ -1,7 +1,13 @@
 #include "kernels/cuda/all_kernels.h"
 #include "kernels/cuda/attention_merge.h"
 #include "kernels/cuda/attention_mma.h"
+#include "kernels/cuda/block_copy.h"
 #include "kernels/cuda/decode_cores.h"
+#include "kernels/cuda/elementwise.h"
+#include "kernels/cuda/kv_write.h"
+#include "kernels/cuda/rms_norm.h"
+#include "kernels/cuda/rope.h"
+#include "kernels/cuda/vllm_v1.h"
 
 namespace kvbench {
 
@@ -12,6 +18,12 @@ KernelTable AllKernels() {
   AddDecodeCoresKernels(table);
   AddAttentionMmaKernels(table);
   AddAttentionMergeKernels(table);
+  AddBlockCopyKernels(table);
+  AddElementwiseKernels(table);
+  AddKvWriteKernels(table);
+  AddRmsNormKernels(table);
+  AddRopeKernels(table);
+  AddVllmV1Kernels(table);
   return table;
 }
 

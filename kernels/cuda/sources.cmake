@@ -4,5 +4,11 @@ set(KVBENCH_KERNEL_SOURCES
   all_kernels.cu
   attention_merge.cu
   attention_mma.cu
-  decode_cores.cu)
+  block_copy.cu
+  decode_cores.cu
+  elementwise.cu
+  kv_write.cu
+  rms_norm.cu
+  rope.cu
+  vllm_v1.cu)
 list(TRANSFORM KVBENCH_KERNEL_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

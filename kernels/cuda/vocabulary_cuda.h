@@ -71,6 +71,10 @@ template <typename T>
 KV_DEVICE void Store16(Shared<T> p, const Vector16& value) {
   *reinterpret_cast<Vector16*>(p.address) = value;
 }
+template <typename T>
+KV_DEVICE void Store8(Global<T> p, const Vector8& value) {
+  *reinterpret_cast<Vector8*>(p.address) = value;
+}
 
 template <typename T>
 KV_DEVICE uint32_t SharedAddress(Shared<T> p) {
@@ -169,6 +173,8 @@ KV_DEVICE float Exp2(float value) {
   return result;
 }
 KV_DEVICE float Log2(float value) { return __log2f(value); }
+KV_DEVICE float ReciprocalSqrt(float value) { return rsqrtf(value); }
+KV_DEVICE float Max(float a, float b) { return fmaxf(a, b); }
 
 KV_DEVICE int32_t AtomicAdd(Global<int32_t> p, int32_t value) {
   return atomicAdd(p.address, value);

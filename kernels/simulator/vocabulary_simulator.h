@@ -113,6 +113,11 @@ void Store16(Shared<T> p, const Vector16& value, KV_SITE) {
   Cta().OnSharedWrite(p.address, sizeof(Vector16), alignof(Vector16), site);
   std::memcpy(p.address, &value, sizeof value);
 }
+template <typename T>
+void Store8(Global<T> p, const Vector8& value, KV_SITE) {
+  Cta().OnGlobalWrite(p.address, sizeof(Vector8), alignof(Vector8), site);
+  std::memcpy(p.address, &value, sizeof value);
+}
 
 template <typename T, typename U>
 void CopyAsync16(Shared<T> to, Global<U> from, bool valid, KV_SITE) {
@@ -232,6 +237,8 @@ inline uint32_t AsWord(float value) { return std::bit_cast<uint32_t>(value); }
 
 inline float Exp2(float value) { return std::exp2(value); }
 inline float Log2(float value) { return std::log2(value); }
+inline float ReciprocalSqrt(float value) { return 1 / std::sqrt(value); }
+inline float Max(float a, float b) { return std::fmax(a, b); }
 
 inline int32_t AtomicAdd(Global<int32_t> p, int32_t value, KV_SITE) {
   Cta().OnAtomic(p.address, sizeof(int32_t), site);
