@@ -61,7 +61,7 @@ std::optional<RunRecord> RunOnce(const PlannedRun& run, const RunOnceOptions& op
   FinishedRun finished{.run = run,
                        .cache = *cache,
                        .metrics = Metrics({}),
-                       .cpu = nullptr,
+                       .measured = nullptr,
                        .trace_sha256 = run.trace->digest,
                        .repetition = options.repetition,
                        .repetitions = options.repetitions,
@@ -78,7 +78,7 @@ std::optional<RunRecord> RunOnce(const PlannedRun& run, const RunOnceOptions& op
     finished.threads = ResolveThreads(spec);
     ThreadPool pool(static_cast<int>(finished.threads));
     CpuExecutor executor(ExecutorConfig(run), *cache, pool);
-    finished.cpu = &executor;
+    finished.measured = &executor;
     return finish(RunEngine(*requests, spec.limits, *cache, executor, engine));
   }
   ModelledExecutor executor(run.machine->model);

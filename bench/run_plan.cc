@@ -255,7 +255,7 @@ PlannedRun WithRate(const PlannedRun& run, double rate) {
   return other;
 }
 
-CpuExecutorConfig ExecutorConfig(const PlannedRun& run) {
+MeasuredConfig ExecutorConfig(const PlannedRun& run) {
   return {.model = run.model,
           .kv_cache_dtype = run.spec.kv_cache_dtype,
           .dtype = run.dtype,

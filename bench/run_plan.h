@@ -71,6 +71,6 @@ PlannedRun WithRate(const PlannedRun& run, double rate);
 std::unique_ptr<KvCache> MakeCache(const PlannedRun& run);
 
 /// The CPU executor's view of a measured run.
-CpuExecutorConfig ExecutorConfig(const PlannedRun& run);
+MeasuredConfig ExecutorConfig(const PlannedRun& run);
 
 }  // namespace kvbench

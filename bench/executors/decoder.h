@@ -7,6 +7,7 @@
 #include "bench/engine/step_batch.h"
 #include "bench/executors/decoder_layer.h"
 #include "bench/executors/kv_pools.h"
+#include "bench/executors/measured_executor.h"
 #include "kernels/attention.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/attention_plan.h"
@@ -21,13 +22,6 @@ namespace kvbench {
 /// A weight dtype as the dense layers name it. Precondition: one that they have
 /// (CpuExecutor::Check).
 WeightType WeightTypeOf(Dtype dtype);
-
-/// Seconds of a step by what they were spent on.
-struct StepPhases {
-  double attention = 0;
-  double cache_write = 0;
-  double dense = 0;
-};
 
 /// A decoder-only transformer on the CPU with dummy weights: embedding, then for each layer
 /// RMSNorm, QKV, RoPE, KV write, attention, output projection, RMSNorm, gated MLP; last the LM head
