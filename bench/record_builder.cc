@@ -257,7 +257,9 @@ RunRecord BuildRecord(const FinishedRun& f) {
     record.window.to_s = static_cast<double>(window.to_ps) / kPsPerSecond;
   }
   record.executor.kind = f.run.spec.executor;
-  if (f.measured != nullptr) {
+  if (f.run.spec.on_gpu()) {
+    record.executor.hardware = f.run.device->properties().name;
+  } else if (f.measured != nullptr) {
     record.executor.threads = f.threads;
   } else {
     record.executor.hardware = f.run.machine->hardware.name;

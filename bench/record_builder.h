@@ -20,7 +20,7 @@ struct FinishedRun {
   std::string trace_sha256;
   int64_t repetition = 0;
   int64_t repetitions = 1;
-  int64_t threads = 0;    ///< of a measured run
+  int64_t threads = 0;    ///< of a run on the CPU
   bool detailed = false;  ///< keep one value for each request
 };
 

@@ -107,8 +107,9 @@ std::vector<DoneRun> RunAll(std::vector<PlannedRun>& runs, const RunAllOptions& 
     if (run.spec.modelled()) {
       side_by_side.push_back(i);
     } else if (!interrupt.interrupted()) {
-      done[i] = predicts ? RunBetweenRoofs(run, repetition, options, progress, interrupt, roofs)
-                         : RunShown(run, repetition, options, progress, interrupt);
+      done[i] = predicts && !run.spec.on_gpu()
+                    ? RunBetweenRoofs(run, repetition, options, progress, interrupt, roofs)
+                    : RunShown(run, repetition, options, progress, interrupt);
     }
   }
   for (PlannedRun& run : runs) {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <thread>
 
+#include "bench/executors/cpu_executor.h"
+#include "bench/executors/cuda_executor.h"
 #include "bench/record_builder.h"
 #include "kernels/cpu/thread_pool.h"
 #include "workloads/error.h"
@@ -74,6 +76,11 @@ std::optional<RunRecord> RunOnce(const PlannedRun& run, const RunOnceOptions& op
     finished.metrics = std::move(result.metrics);
     return BuildRecord(finished);
   };
+  if (spec.on_gpu()) {
+    CudaExecutor executor(ExecutorConfig(run), *cache, *run.device);
+    finished.measured = &executor;
+    return finish(RunEngine(*requests, spec.limits, *cache, executor, engine));
+  }
   if (!spec.modelled()) {
     finished.threads = ResolveThreads(spec);
     ThreadPool pool(static_cast<int>(finished.threads));

@@ -114,6 +114,7 @@ void Info(const InfoOptions& options) {
   report.environment = DescribeEnvironment();
   report.state = ReadMachineState();  // before the measurements are a load of their own
   report.state.huge_page_share = PoolHugePageShare();
+  report.gpus = SurveyGpus();
   report.now_s = std::time(nullptr);
   MachineState judged = report.state;
   if (!options.no_measure) {

@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "bench/environment.h"
+#include "bench/gpu.h"
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
 #include "bench/rate_table.h"
@@ -97,6 +98,11 @@ int Run(const RunOptions& options, const std::string& command_line) {
   ResultsFile file;
   file.kvbench = DescribeProgram();
   file.environment = DescribeEnvironment();
+  for (const PlannedRun& run : runs) {
+    if (run.device) {
+      file.environment.gpu = DescribeGpu(run.device->properties());
+    }
+  }
   file.run_info.command = command_line;
   file.run_info.started_at = TimestampNow();
   if (suite) {

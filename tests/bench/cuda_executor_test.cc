@@ -13,6 +13,8 @@
 #include "bench/engine/engine.h"
 #include "bench/executors/decoder.h"
 #include "bench/executors/kv_pools.h"
+#include "bench/run_once.h"
+#include "bench/run_plan.h"
 #include "cache/paged_cache.h"
 #include "kernels/simulator/simulated_device.h"
 #include "tests/bench/small_model.h"
@@ -324,6 +326,43 @@ TEST(CudaExecutorTest, SaysTheLargestCacheThatFits) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("without any KV cache"), std::string::npos);
   }
+}
+
+TEST(CudaExecutorTest, PlannedRunsShareAGpuAndTheRecordNamesIt) {
+  RunSpec spec;
+  spec.executor = "cuda";
+  spec.model = KVBENCH_SOURCE_DIR "/tests/data/tiny-gqa.json";
+  spec.lengths = "fixed:prompt=9:output=3";
+  spec.requests = 2;
+  spec.kv_memory = int64_t{1} << 20;
+  spec.limits = {.max_num_seqs = 4, .max_num_batched_tokens = 32, .max_model_len = 64};
+  spec.dense = false;
+  RunSpec contiguous = spec;
+  contiguous.design = "contiguous-max";
+  int opened = 0;
+  const std::vector<PlannedRun> runs = PlanRuns({spec, contiguous}, [&] {
+    ++opened;
+    return std::make_unique<SimulatedDevice>();
+  });
+  EXPECT_EQ(opened, 1);
+  for (const PlannedRun& run : runs) {
+    EXPECT_EQ(run.dtype, Dtype::kFp16);
+    const std::optional<RunRecord> record = RunOnce(run, {});
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->completed, 2);
+    EXPECT_EQ(record->executor.kind, "cuda");
+    EXPECT_EQ(record->executor.hardware, "simulator");
+    EXPECT_FALSE(record->executor.threads);
+    ASSERT_TRUE(record->verification);
+    EXPECT_TRUE(record->verification->passed);
+    EXPECT_EQ(record->verification->tolerance, 2e-3);
+    EXPECT_TRUE(record->phases);
+    EXPECT_TRUE(record->kv.resident_bytes);
+  }
+  // Nobody asks for a GPU that no run is for.
+  spec.executor = "cpu";
+  EXPECT_NO_THROW(PlanRuns(
+      {spec}, []() -> std::unique_ptr<Device> { throw Error("no GPU", Error::Kind::kMachine); }));
 }
 
 TEST(CudaExecutorTest, SaysWhatItCannotRun) {
