@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/cuda/device_read_roof.h"
 #include "workloads/error.h"
 
 #if KVBENCH_HAS_CUDA
@@ -25,7 +26,7 @@ GpuSurvey SurveyGpus() {
 std::unique_ptr<Device> OpenGpu() {
   const GpuSurvey survey = SurveyGpus();
   if (survey.gpus.empty()) {
-    throw Error(fmt::format("--executor cuda: this machine has no GPU that CUDA can use{}; run it "
+    throw Error(fmt::format("this machine has no GPU that CUDA can use{}; run it "
                             "on one with an NVIDIA GPU and its driver, or use --executor cpu or "
                             "modelled",
                             survey.problem.empty() ? "" : " (" + survey.problem + ")"),
@@ -34,7 +35,7 @@ std::unique_ptr<Device> OpenGpu() {
   try {
     return OpenCudaDevice(0);
   } catch (const CudaError& error) {
-    throw Error(fmt::format("--executor cuda: {}", error.what()), Error::Kind::kMachine);
+    throw Error(error.what(), Error::Kind::kMachine);
   }
 }
 
@@ -46,7 +47,7 @@ GpuSurvey SurveyGpus() { return {}; }
 
 std::unique_ptr<Device> OpenGpu() {
   throw Error(
-      "--executor cuda: this kvbench was built without CUDA; install the CUDA toolkit (12.8 or "
+      "this kvbench was built without CUDA; install the CUDA toolkit (12.8 or "
       "newer) and build again, or use --executor cpu or modelled",
       Error::Kind::kMachine);
 }
@@ -54,6 +55,16 @@ std::unique_ptr<Device> OpenGpu() {
 std::optional<std::string> CudaVersion() { return std::nullopt; }
 
 #endif
+
+std::optional<double> MeasureReadRoof(Device& device) {
+  constexpr int kRounds = 9;
+  try {
+    DeviceReadRoof roof(device, DeviceReadRoof::GoodBytes(device));
+    return roof.Median(kRounds);
+  } catch (const DeviceMemoryError&) {
+    return std::nullopt;
+  }
+}
 
 GpuInfo DescribeGpu(const DeviceProperties& properties) {
   GpuInfo info;

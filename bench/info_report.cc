@@ -103,6 +103,10 @@ std::string GpuText(const GpuSurvey& survey) {
                                 Plural(properties.multiprocessors, "multiprocessor"),
                                 gpu.driver.value_or("unknown")));
   }
+  if (survey.read_roof_bytes_per_s) {
+    text +=
+        Line("GPU read roof", fmt::format("{:.0f} GB/s", *survey.read_roof_bytes_per_s / kGiga));
+  }
   return text;
 }
 
@@ -237,6 +241,8 @@ Json GpusJson(const GpuSurvey& survey) {
                     {"memory_bytes", OrNull(gpu.memory_bytes)},
                     {"l2_bytes", OrNull(gpu.l2_bytes)},
                     {"multiprocessors", properties.multiprocessors},
+                    {"read_roof_bytes_per_s",
+                     gpus.empty() ? OrNull(survey.read_roof_bytes_per_s) : Json(nullptr)},
                     {"driver", OrNull(gpu.driver)}});
   }
   return gpus;

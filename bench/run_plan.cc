@@ -139,6 +139,14 @@ void CheckMeasured(const RunSpec& spec) {
   }
 }
 
+std::unique_ptr<Device> OpenFor(const RunSpec& spec, const OpenDevice& open_gpu) {
+  try {
+    return open_gpu();
+  } catch (const Error& error) {
+    throw Error(fmt::format("--executor {}: {}", spec.executor, error.what()), error.kind());
+  }
+}
+
 /// A rate search needs a rate that it can vary; gives it one to start at. Throws Error.
 void PrepareRateSearch(RunSpec& spec) {
   if (!spec.modelled()) {
@@ -293,7 +301,7 @@ std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs, const OpenDe
     }
     if (spec.on_gpu()) {
       CudaExecutor::CheckKernels(ExecutorConfig(run));
-      gpu = gpu ? gpu : open_gpu();
+      gpu = gpu ? gpu : OpenFor(spec, open_gpu);
       run.device = gpu;
     }
     if (this_machine) {

@@ -101,6 +101,8 @@ int Run(const RunOptions& options, const std::string& command_line) {
   for (const PlannedRun& run : runs) {
     if (run.device) {
       file.environment.gpu = DescribeGpu(run.device->properties());
+      file.environment.read_roof_bytes_per_s = MeasureReadRoof(*run.device);
+      break;
     }
   }
   file.run_info.command = command_line;
@@ -115,7 +117,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
   file.runs.reserve(done.size());  // searched points into it
   for (DoneRun& run : done) {
     if (run.record) {
-      if (run.record->executor.roofs) {
+      if (run.record->executor.roofs && !file.environment.gpu) {
         file.environment.read_roof_bytes_per_s = run.record->executor.roofs->read_bytes_per_s;
       }
       file.runs.push_back(std::move(*run.record));

@@ -44,6 +44,8 @@ class Decoder {
   /// Bytes of weights and activations that such a decoder allocates.
   static int64_t Bytes(const Config& config);
   int64_t weight_bytes() const { return weight_bytes_; }
+  /// [entries of the last step that generate, vocabulary]; without dense layers null.
+  const float* logits() const { return logits_.as<float>(); }
 
   /// Runs a step's tokens through all layers. `sequences` says where the entries lie in `pools`.
   /// `after_attention` is called after each layer's attention (it may be empty). Adds the time

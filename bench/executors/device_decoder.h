@@ -38,6 +38,9 @@ class DeviceDecoder {
   /// Bytes that such a decoder allocates on the device.
   static int64_t Bytes(Device& device, const Config& config, const KvPlacement& placement);
   int64_t weight_bytes() const { return weight_bytes_; }
+  /// On the device: [entries of the last step that generate, vocabulary]; without dense layers
+  /// null.
+  const float* logits() const { return logits_.data(); }
 
   /// Runs a step's tokens through all layers, and returns when the device has done it. `sequences`
   /// says where the entries lie in the pools. `after_attention` is called when a layer's attention

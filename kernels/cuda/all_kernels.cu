@@ -6,6 +6,7 @@
 #include "kernels/cuda/dummy_weights.h"
 #include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/kv_write.h"
+#include "kernels/cuda/read_roof.h"
 #include "kernels/cuda/rms_norm.h"
 #include "kernels/cuda/rope.h"
 #include "kernels/cuda/vllm_v1.h"
@@ -23,6 +24,7 @@ KernelTable AllKernels() {
   AddDummyWeightsKernels(table);
   AddElementwiseKernels(table);
   AddKvWriteKernels(table);
+  AddReadRoofKernels(table);
   AddRmsNormKernels(table);
   AddRopeKernels(table);
   AddVllmV1Kernels(table);

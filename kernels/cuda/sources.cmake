@@ -9,6 +9,7 @@ set(KVBENCH_KERNEL_SOURCES
   dummy_weights.cu
   elementwise.cu
   kv_write.cu
+  read_roof.cu
   rms_norm.cu
   rope.cu
   vllm_v1.cu)
