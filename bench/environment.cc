@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "bench/gpu.h"
 #include "bench/version.h"
 
 namespace kvbench {
@@ -77,6 +78,7 @@ KvbenchInfo DescribeProgram() {
   info.commit = NonEmpty(Commit());
   info.build_type = BuildType();
   info.compiler = Compiler();
+  info.cuda_version = CudaVersion();
   return info;
 }
 

@@ -86,6 +86,30 @@ std::string HugePagesText(const MachineState& state) {
   return text;
 }
 
+std::string GpuText(const GpuSurvey& survey) {
+  if (!survey.built_with_cuda) {
+    return Line("GPU", "not looked for: this kvbench was built without CUDA");
+  }
+  if (survey.gpus.empty()) {
+    return Line("GPU", survey.problem.empty() ? "none" : "none: " + survey.problem);
+  }
+  std::string text;
+  for (const DeviceProperties& properties : survey.gpus) {
+    const GpuInfo gpu = DescribeGpu(properties);
+    text +=
+        Line("GPU", fmt::format("{}, compute capability {}, {}, {} of L2, {}, driver for CUDA {}",
+                                gpu.name, gpu.compute_capability.value_or("unknown"),
+                                Bytes(properties.memory_bytes), Bytes(properties.l2_bytes),
+                                Plural(properties.multiprocessors, "multiprocessor"),
+                                gpu.driver.value_or("unknown")));
+  }
+  if (survey.read_roof_bytes_per_s) {
+    text +=
+        Line("GPU read roof", fmt::format("{:.0f} GB/s", *survey.read_roof_bytes_per_s / kGiga));
+  }
+  return text;
+}
+
 std::string MachineText(const InfoReport& report) {
   const Environment& environment = report.environment;
   const MachineState& state = report.state;
@@ -106,6 +130,7 @@ std::string MachineText(const InfoReport& report) {
   }
   text += Line("memory", memory);
   text += Line("huge pages", HugePagesText(state));
+  text += GpuText(report.gpus);
   text += Line("governor", state.frequency_governor.value_or(unknown));
   std::string load = unknown;
   if (state.load_average_1min && state.load_average_5min) {
@@ -203,6 +228,26 @@ Json MachineJson(const InfoReport& report) {
           {"load_average_5min", OrNull(state.load_average_5min)}};
 }
 
+/// Null where nobody can say.
+Json GpusJson(const GpuSurvey& survey) {
+  if (!survey.built_with_cuda || !survey.problem.empty()) {
+    return nullptr;
+  }
+  Json gpus = Json::array();
+  for (const DeviceProperties& properties : survey.gpus) {
+    const GpuInfo gpu = DescribeGpu(properties);
+    gpus.push_back({{"name", gpu.name},
+                    {"compute_capability", OrNull(gpu.compute_capability)},
+                    {"memory_bytes", OrNull(gpu.memory_bytes)},
+                    {"l2_bytes", OrNull(gpu.l2_bytes)},
+                    {"multiprocessors", properties.multiprocessors},
+                    {"read_roof_bytes_per_s",
+                     gpus.empty() ? OrNull(survey.read_roof_bytes_per_s) : Json(nullptr)},
+                    {"driver", OrNull(gpu.driver)}});
+  }
+  return gpus;
+}
+
 Json MeasuredJson(const MeasuredInfo& measured) {
   const CpuRoofs& roofs = measured.roofs;
   Json read = Json::array();
@@ -274,8 +319,10 @@ std::string InfoJson(const InfoReport& report) {
                       {{"version", program.version},
                        {"commit", OrNull(program.commit)},
                        {"build_type", program.build_type},
-                       {"compiler", program.compiler}}},
+                       {"compiler", program.compiler},
+                       {"cuda_version", OrNull(program.cuda_version)}}},
                      {"machine", MachineJson(report)},
+                     {"gpus", GpusJson(report.gpus)},
                      {"measured", report.measured ? MeasuredJson(*report.measured) : Json(nullptr)},
                      {"warnings", report.doubts}};
   // A model may be named after a file whose name is no UTF-8.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/executors/cpu_roofs.h"
+#include "bench/gpu.h"
 #include "bench/machine_state.h"
 #include "results/record.h"
 #include "workloads/model_shape.h"
@@ -34,6 +35,7 @@ struct InfoReport {
   KvbenchInfo program;
   Environment environment;
   MachineState state;
+  GpuSurvey gpus;
   std::optional<MeasuredInfo> measured;
   std::vector<std::string> doubts;
   int64_t now_s = 0;  ///< seconds since 1970, UTC

@@ -139,8 +139,8 @@ KvStats DescribeKv(const FinishedRun& f) {
   KvStats kv;
   kv.peak_live_slots = f.metrics.peak_live_slots();
   kv.peak_allocated_slots = f.metrics.peak_allocated_slots();
-  if (f.cpu != nullptr) {
-    kv.resident_bytes = f.cpu->kv_bytes();
+  if (f.measured != nullptr) {
+    kv.resident_bytes = f.measured->kv_bytes();
   }
   if (f.metrics.all().steps == 0 || f.cache.capacity_slots() == 0) {
     return kv;
@@ -206,13 +206,13 @@ void FillSteps(const Metrics& metrics, RunRecord& record) {
 }
 
 Verification DescribeVerification(const FinishedRun& f) {
-  const AttentionVerifier& verifier = f.cpu->verifier();
+  const AttentionVerifier& verifier = f.measured->verifier();
   Verification verification;
   verification.checked = verifier.checked();
   verification.checked_layers = f.run.model.num_hidden_layers;  // a sampled row is checked in all
   verification.checked_256_keys = verifier.checked_long();
   verification.max_relative_error = verifier.max_relative_error();
-  verification.tolerance = AttentionVerifier::kTolerance;
+  verification.tolerance = verifier.tolerance();
   verification.passed = verifier.passed();
   return verification;
 }
@@ -244,8 +244,9 @@ RequestSamples DescribeRequests(const FinishedRun& f) {
 RunRecord BuildRecord(const FinishedRun& f) {
   RunRecord record;
   record.repetition = f.repetition;
-  record.model = DescribeModel(f.run.model, f.run.spec.kv_cache_dtype, f.run.dtype,
-                               f.cpu != nullptr ? f.cpu->weight_bytes() : f.run.weight_bytes);
+  record.model =
+      DescribeModel(f.run.model, f.run.spec.kv_cache_dtype, f.run.dtype,
+                    f.measured != nullptr ? f.measured->weight_bytes() : f.run.weight_bytes);
   record.design = DescribeDesign(f);
   record.limits = DescribeLimits(f);
   const MetricsWindow& window = f.run.spec.window;
@@ -256,7 +257,9 @@ RunRecord BuildRecord(const FinishedRun& f) {
     record.window.to_s = static_cast<double>(window.to_ps) / kPsPerSecond;
   }
   record.executor.kind = f.run.spec.executor;
-  if (f.cpu != nullptr) {
+  if (f.run.spec.on_gpu()) {
+    record.executor.hardware = f.run.device->properties().name;
+  } else if (f.measured != nullptr) {
     record.executor.threads = f.threads;
   } else {
     record.executor.hardware = f.run.machine->hardware.name;
@@ -270,11 +273,11 @@ RunRecord BuildRecord(const FinishedRun& f) {
   FillRequests(f.metrics, record);
   FillSteps(f.metrics, record);
   record.kv = DescribeKv(f);
-  if (f.cpu != nullptr) {
-    if (f.cpu->verifier().checked() > 0) {
+  if (f.measured != nullptr) {
+    if (f.measured->verifier().checked() > 0) {
       record.verification = DescribeVerification(f);
     }
-    const PhaseTotals& phases = f.cpu->phases();
+    const PhaseTotals& phases = f.measured->phases();
     record.phases = {.attention = phases.attention,
                      .cache_write = phases.cache_write,
                      .dense = phases.dense,

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bench/engine/metrics.h"
-#include "bench/executors/cpu_executor.h"
+#include "bench/executors/measured_executor.h"
 #include "bench/run_plan.h"
 #include "cache/kv_cache.h"
 #include "results/record.h"
@@ -16,11 +16,11 @@ struct FinishedRun {
   const PlannedRun& run;
   const KvCache& cache;
   Metrics metrics;
-  const CpuExecutor* cpu = nullptr;  ///< of a measured run
+  const MeasuredExecutor* measured = nullptr;  ///< of a measured run
   std::string trace_sha256;
   int64_t repetition = 0;
   int64_t repetitions = 1;
-  int64_t threads = 0;    ///< of a measured run
+  int64_t threads = 0;    ///< of a run on the CPU
   bool detailed = false;  ///< keep one value for each request
 };
 

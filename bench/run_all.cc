@@ -162,9 +162,10 @@ std::vector<DoneRun> RunAll(std::vector<PlannedRun>& runs, const RunAllOptions& 
       side_by_side.push_back(i);
     } else if (!interrupt.interrupted()) {
       const auto number = static_cast<int64_t>(i);
-      done[i] = predicts ? MeasureBetweenRoofs(run, number, repetition, options, progress,
-                                               interrupt, outputs, roofs)
-                         : Measure(run, number, repetition, options, progress, interrupt, outputs);
+      done[i] = predicts && !run.spec.on_gpu()
+                    ? MeasureBetweenRoofs(run, number, repetition, options, progress, interrupt,
+                                          outputs, roofs)
+                    : Measure(run, number, repetition, options, progress, interrupt, outputs);
     }
   }
   for (PlannedRun& run : runs) {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <thread>
 
+#include "bench/executors/cpu_executor.h"
+#include "bench/executors/cuda_executor.h"
 #include "bench/record_builder.h"
 #include "kernels/cpu/thread_pool.h"
 #include "workloads/error.h"
@@ -61,7 +63,7 @@ std::optional<RunRecord> RunOnce(const PlannedRun& run, const RunOnceOptions& op
   FinishedRun finished{.run = run,
                        .cache = *cache,
                        .metrics = Metrics({}),
-                       .cpu = nullptr,
+                       .measured = nullptr,
                        .trace_sha256 = run.trace->digest,
                        .repetition = options.repetition,
                        .repetitions = options.repetitions,
@@ -74,13 +76,18 @@ std::optional<RunRecord> RunOnce(const PlannedRun& run, const RunOnceOptions& op
     finished.metrics = std::move(result.metrics);
     return BuildRecord(finished);
   };
+  MeasuredConfig config = ExecutorConfig(run);
+  config.ranges = options.ranges;
+  if (spec.on_gpu()) {
+    CudaExecutor executor(config, *cache, *run.device);
+    finished.measured = &executor;
+    return finish(RunEngine(*requests, spec.limits, *cache, executor, engine));
+  }
   if (!spec.modelled()) {
     finished.threads = ResolveThreads(spec);
     ThreadPool pool(static_cast<int>(finished.threads));
-    CpuExecutorConfig config = ExecutorConfig(run);
-    config.ranges = options.ranges;
     CpuExecutor executor(config, *cache, pool);
-    finished.cpu = &executor;
+    finished.measured = &executor;
     return finish(RunEngine(*requests, spec.limits, *cache, executor, engine));
   }
   ModelledExecutor executor(run.machine->model);

@@ -9,6 +9,8 @@
 
 #include "bench/design_registry.h"
 #include "bench/engine/scheduler.h"
+#include "bench/executors/cpu_executor.h"
+#include "bench/executors/cuda_executor.h"
 #include "bench/memory_plan.h"
 #include "bench/scheduler_names.h"
 #include "workloads/arrivals.h"
@@ -137,6 +139,14 @@ void CheckMeasured(const RunSpec& spec) {
   }
 }
 
+std::unique_ptr<Device> OpenFor(const RunSpec& spec, const OpenDevice& open_gpu) {
+  try {
+    return open_gpu();
+  } catch (const Error& error) {
+    throw Error(fmt::format("--executor {}: {}", spec.executor, error.what()), error.kind());
+  }
+}
+
 /// A rate search needs a rate that it can vary; gives it one to start at. Throws Error.
 void PrepareRateSearch(RunSpec& spec) {
   if (!spec.modelled()) {
@@ -255,7 +265,7 @@ PlannedRun WithRate(const PlannedRun& run, double rate) {
   return other;
 }
 
-CpuExecutorConfig ExecutorConfig(const PlannedRun& run) {
+MeasuredConfig ExecutorConfig(const PlannedRun& run) {
   return {.model = run.model,
           .kv_cache_dtype = run.spec.kv_cache_dtype,
           .dtype = run.dtype,
@@ -263,10 +273,11 @@ CpuExecutorConfig ExecutorConfig(const PlannedRun& run) {
           .limits = run.spec.limits};
 }
 
-std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs) {
+std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs, const OpenDevice& open_gpu) {
   std::vector<PlannedRun> runs;
   std::map<std::string, ModelShape> models;
   TraceLoader traces;
+  std::shared_ptr<Device> gpu;
   for (const RunSpec& spec : specs) {
     PlannedRun run;
     run.spec = spec;
@@ -279,16 +290,21 @@ std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs) {
     run.model = models[spec.model];
     run.kv_memory = spec.kv_memory;
     run.kv_bytes_per_token = KvBytesPerToken(run.model, spec.kv_cache_dtype);
-    const bool this_cpu = spec.hardware == kThisCpu || !spec.modelled();
-    run.dtype = spec.dtype.value_or(this_cpu ? Dtype::kFp32 : Dtype::kFp16);
-    if (!this_cpu) {
+    const bool this_machine = spec.hardware == kThisCpu || !spec.modelled();
+    run.dtype = spec.dtype.value_or(this_machine && !spec.on_gpu() ? Dtype::kFp32 : Dtype::kFp16);
+    if (!this_machine) {
       PlanModelled(run);
     } else if (spec.modelled()) {
       PlanOnThisCpu(run);
     } else {
       CheckMeasured(spec);
     }
-    if (this_cpu) {
+    if (spec.on_gpu()) {
+      CudaExecutor::CheckKernels(ExecutorConfig(run));
+      gpu = gpu ? gpu : OpenFor(spec, open_gpu);
+      run.device = gpu;
+    }
+    if (this_machine) {
       run.kv_memory = run.kv_memory == 0 ? kDefaultKvMemory : run.kv_memory;
       run.slot_bytes = run.kv_bytes_per_token;
     }
@@ -301,7 +317,9 @@ std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs) {
                       run.slots, run.model.name));
     }
     CheckSomethingFits(run);
-    if (!spec.modelled()) {
+    if (spec.on_gpu()) {
+      CudaExecutor::Check(ExecutorConfig(run), *MakeCache(run), *run.device);
+    } else if (!spec.modelled()) {
       CpuExecutor::Check(ExecutorConfig(run), *MakeCache(run));
     }
     runs.push_back(std::move(run));

@@ -1,16 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "bench/executors/cpu_executor.h"
+#include "bench/executors/measured_executor.h"
 #include "bench/executors/step_time_model.h"
+#include "bench/gpu.h"
 #include "bench/run_spec.h"
 #include "cache/kv_cache.h"
+#include "kernels/cuda/device.h"
 #include "results/record.h"
 #include "workloads/calibration.h"
 #include "workloads/hardware.h"
@@ -51,6 +54,7 @@ struct PlannedRun {
   Dtype dtype = Dtype::kFp32;  ///< of the weights
   std::shared_ptr<const LoadedTrace> trace;
   std::optional<ModelledMachine> machine;  ///< of a modelled run
+  std::shared_ptr<Device> device;          ///< of a run on a GPU; all of them share it
   int64_t weight_bytes = 0;                ///< of a modelled run, on all devices
   int64_t kv_memory = 0;                   ///< bytes on all devices
   int64_t kv_bytes_per_token = 0;          ///< of the model
@@ -58,10 +62,15 @@ struct PlannedRun {
   int64_t slots = 0;       ///< of the KV budget, before a design cuts them to whole blocks
 };
 
+/// Gives the GPU that runs go to.
+using OpenDevice = std::function<std::unique_ptr<Device>()>;
+
 /// Loads models, machines and traces, each once, and checks that every run can be done, so that
 /// nothing fails after an hour. Throws Error: for what cannot be read, for a cache that no request
-/// of its trace can ever fit, and (kMachine) for what the machine cannot hold.
-std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs);
+/// of its trace can ever fit, and (kMachine) for what the machine cannot hold or does not have.
+/// @param open_gpu asked once, and only where a run is for a GPU
+std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs,
+                                 const OpenDevice& open_gpu = OpenGpu);
 
 /// The same run with its requests arriving at another rate (requests/s, infinity: all at once).
 /// Throws Error where its arrivals have no rate.
@@ -70,7 +79,7 @@ PlannedRun WithRate(const PlannedRun& run, double rate);
 /// A fresh cache for a run.
 std::unique_ptr<KvCache> MakeCache(const PlannedRun& run);
 
-/// The CPU executor's view of a measured run.
-CpuExecutorConfig ExecutorConfig(const PlannedRun& run);
+/// The executor's view of a measured run.
+MeasuredConfig ExecutorConfig(const PlannedRun& run);
 
 }  // namespace kvbench

@@ -45,12 +45,8 @@ void SetScheduler(RunSpec& spec, const std::string& text) {
 }
 
 void SetExecutor(RunSpec& spec, const std::string& text) {
-  if (text == "cuda") {
-    throw Error("executor 'cuda' is not in this version: use cpu or modelled",
-                Error::Kind::kMachine);
-  }
-  if (text != "cpu" && text != "modelled") {
-    throw Error(fmt::format("unknown executor '{}': there are cpu and modelled", text));
+  if (text != "cpu" && text != "cuda" && text != "modelled") {
+    throw Error(fmt::format("unknown executor '{}': there are cpu, cuda and modelled", text));
   }
   spec.executor = text;
 }
@@ -157,10 +153,11 @@ const std::vector<RunField>& RunFields() {
       {"block-size", "N", kWhat, "slots of a block, paged designs only: 1, 2, 4, ... 256 [16]",
        &SetBlockSize},
       {"kv-cache-dtype", "TYPE", kWhat,
-       "float16, bfloat16, float32 or int8; modelled also fp8 [float16]",
+       "float16 or bfloat16; cpu also float32 and int8, modelled also fp8 [float16]",
        [](RunSpec& s, const std::string& v) { s.kv_cache_dtype = ParseDtype(v); }},
       {"dtype", "TYPE", kWhat,
-       "of the weights; cpu has float32 and bfloat16 [float32; modelled: float16]",
+       "of the weights; cpu has float32 and bfloat16, cuda float16 and bfloat16 [cpu: float32; "
+       "else float16]",
        [](RunSpec& s, const std::string& v) { s.dtype = ParseDtype(v); }},
       {"kv-memory", "SIZE", kWhat,
        "bytes for the KV cache, for example 12GiB [256MiB; modelled: what the memory plan leaves]",
@@ -205,12 +202,14 @@ const std::vector<RunField>& RunFields() {
       {"seed", "N", kRequests, "of the generators [0]",
        [](RunSpec& s, const std::string& v) { s.seed = ParseInteger(v, 0); }},
       {"executor", "NAME", kHow,
-       "cpu runs every step, modelled computes its time from --hardware [cpu]", &SetExecutor},
+       "cpu and cuda (an NVIDIA GPU) run every step, modelled computes its time from --hardware "
+       "[cpu]",
+       &SetExecutor},
       {"hardware", "NAME|FILE", kHow, "a GPU such as a100-sxm4-40gb, modelled only",
        [](RunSpec& s, const std::string& v) { s.hardware = v; }},
       {"calibration", "NAME", kHow, "what is reached of its peaks, modelled only [its own]",
        [](RunSpec& s, const std::string& v) { s.calibration = v; }},
-      {"threads", "N", kHow, "0: all cores [0]",
+      {"threads", "N", kHow, "of the cpu executor, 0: all cores [0]",
        [](RunSpec& s, const std::string& v) { s.threads = ParseInteger(v, 0); }},
       {"dense", "on|off", kHow, "off runs attention and cache work alone [on]",
        [](RunSpec& s, const std::string& v) { s.dense = ParseOnOff(v); }},

@@ -59,7 +59,7 @@ struct RunSpec {
   std::string executor = "cpu";
   std::string hardware;     ///< modelled: whose step times
   std::string calibration;  ///< modelled; "": the hardware's own
-  int64_t threads = 0;      ///< 0: all cores
+  int64_t threads = 0;      ///< cpu; 0: all cores
   bool dense = true;
   MetricsWindow window;
   Slo slo;
@@ -67,6 +67,7 @@ struct RunSpec {
   double rate_tolerance = 0.01;  ///< of a rate search, relative
 
   bool modelled() const { return executor == "modelled"; }
+  bool on_gpu() const { return executor == "cuda"; }
 };
 
 /// A parameter: its name is the flag without dashes and the key in a suite file.

@@ -67,6 +67,7 @@ std::vector<Prediction> FindPredictions(const ResultsFile& file) {
   for (const RunRecord& measured : file.runs) {
     for (const RunRecord& modelled : file.runs) {
       if (measured.executor.kind != "modelled" && modelled.executor.kind == "modelled" &&
+          (measured.executor.kind == "cpu" || !modelled.executor.roofs) &&
           PairKey(measured) == PairKey(modelled)) {
         predictions.push_back({&measured, &modelled});
       }

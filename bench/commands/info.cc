@@ -105,6 +105,17 @@ void FindOrMeasure(const InfoOptions& options, InfoReport& report) {
   }
 }
 
+void MeasureGpu(GpuSurvey& survey) {
+  if (survey.gpus.empty()) {
+    return;
+  }
+  try {
+    survey.read_roof_bytes_per_s = MeasureReadRoof(*OpenGpu());
+  } catch (const Error& error) {
+    fmt::print(stderr, "The GPU is not measured: {}\n", error.what());
+  }
+}
+
 void Info(const InfoOptions& options) {
   const ModelShape model = LoadModel(options.model);
   const Dtype dtype = ParseDtype(options.kv_cache_dtype);
@@ -114,9 +125,11 @@ void Info(const InfoOptions& options) {
   report.environment = DescribeEnvironment();
   report.state = ReadMachineState();  // before the measurements are a load of their own
   report.state.huge_page_share = PoolHugePageShare();
+  report.gpus = SurveyGpus();
   report.now_s = std::time(nullptr);
   MachineState judged = report.state;
   if (!options.no_measure) {
+    MeasureGpu(report.gpus);
     CpuExecutor::CheckKernels(model, dtype);
     MeasuredInfo& measured = report.measured.emplace();
     measured.model = model;

@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "bench/environment.h"
+#include "bench/gpu.h"
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
 #include "bench/rate_table.h"
@@ -132,6 +133,13 @@ int Run(const RunOptions& options, const std::string& command_line) {
   ResultsFile file;
   file.kvbench = DescribeProgram();
   file.environment = DescribeEnvironment();
+  for (const PlannedRun& run : runs) {
+    if (run.device) {
+      file.environment.gpu = DescribeGpu(run.device->properties());
+      file.environment.read_roof_bytes_per_s = MeasureReadRoof(*run.device);
+      break;
+    }
+  }
   file.run_info.command = command_line;
   file.run_info.started_at = TimestampNow();
   if (suite) {
@@ -144,7 +152,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
   file.runs.reserve(done.size());  // searched points into it
   for (DoneRun& run : done) {
     if (run.record) {
-      if (run.record->executor.roofs) {
+      if (run.record->executor.roofs && !file.environment.gpu) {
         file.environment.read_roof_bytes_per_s = run.record->executor.roofs->read_bytes_per_s;
       }
       file.runs.push_back(std::move(*run.record));

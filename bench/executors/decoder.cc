@@ -4,23 +4,15 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 
+#include "bench/executors/decoder_inputs.h"
 #include "kernels/cpu/kv_write.h"
-#include "kernels/mix_bits.h"
-#include "workloads/random.h"
 
 namespace kvbench {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr float kEpsilon = 1e-5F;
-
-// Without dense layers a step starts somewhere else in the noise than the step before, so that a
-// sequence's keys differ.
-constexpr int64_t kNoiseRows = 1024;
 
 /// Runs f and adds its seconds to `phase`.
 template <typename F>
@@ -30,39 +22,14 @@ void Timed(double& phase, F&& f) {
   phase += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Blocks that the sequences' contexts lie in; 0 for contiguous designs.
-int64_t BlocksOf(std::span<const AttentionSequence> sequences, int32_t block_size) {
-  int64_t blocks = 0;
-  for (const AttentionSequence& sequence : sequences) {
-    blocks += block_size > 0 ? (sequence.context + block_size - 1) / block_size : 0;
-  }
-  return blocks;
-}
-
-/// The token at a position of a request: output lengths come from the trace, so what a model would
-/// say does not matter, but the same request must say the same in every design.
-int64_t TokenId(int64_t request, int64_t position, int64_t vocab_size) {
-  const uint64_t bits = MixBits(static_cast<uint64_t>(request) * 0x100000001b3 +
-                                MixBits(static_cast<uint64_t>(position)));
-  return static_cast<int64_t>(bits % static_cast<uint64_t>(vocab_size));
-}
-
-int64_t QkvWidth(const ModelShape& m) {
-  return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
-}
-
 Buffer Floats(int64_t count) {
   Buffer buffer(static_cast<size_t>(count) * sizeof(float));
   buffer.Touch();
   return buffer;
 }
 
-void FillUniform(Buffer& buffer, uint64_t seed, const char* stream) {
-  RandomStream random(seed, stream);
-  float* values = buffer.as<float>();
-  for (size_t i = 0; i < buffer.size() / sizeof(float); ++i) {
-    values[i] = static_cast<float>(2 * random.Uniform() - 1);
-  }
+void FillUniform(Buffer& buffer, const char* stream) {
+  UniformFloats(stream).Fill({buffer.as<float>(), buffer.size() / sizeof(float)});
 }
 
 }  // namespace
@@ -99,23 +66,24 @@ Decoder::Decoder(const Config& config, ThreadPool& pool)
   attended_ = Floats(config.max_tokens * attended);
   if (!config.dense) {
     noise_ = Floats((config.max_tokens + kNoiseRows) * qkv_width_);
-    FillUniform(noise_, 0, "decoder noise");
+    FillUniform(noise_, kNoiseStream);
     return;
   }
   for (int64_t i = 0; i < m.num_hidden_layers; ++i) {
-    const auto seed = static_cast<uint64_t>(4 * i);
-    layers_.push_back(
-        {.qkv = DenseLayer(m.hidden_size, qkv_width_, seed, config.weights),
-         .output = DenseLayer(attended, m.hidden_size, seed + 1, config.weights),
-         .gate_up = DenseLayer(m.hidden_size, 2 * m.intermediate_size, seed + 2, config.weights),
-         .down = DenseLayer(m.intermediate_size, m.hidden_size, seed + 3, config.weights)});
+    const auto dense = [&](int64_t in, int64_t out, LayerPart part) {
+      return DenseLayer(in, out, WeightSeed(i, part), config.weights);
+    };
+    layers_.push_back({.qkv = dense(m.hidden_size, qkv_width_, LayerPart::kQkv),
+                       .output = dense(attended, m.hidden_size, LayerPart::kOutput),
+                       .gate_up = dense(m.hidden_size, 2 * m.intermediate_size, LayerPart::kGateUp),
+                       .down = dense(m.intermediate_size, m.hidden_size, LayerPart::kDown)});
     const DecoderLayer& layer = layers_.back();
     weight_bytes_ += layer.qkv.weight_bytes() + layer.output.weight_bytes() +
                      layer.gate_up.weight_bytes() + layer.down.weight_bytes();
   }
-  lm_head_.emplace_back(m.hidden_size, m.vocab_size, uint64_t{1} << 32, config.weights);
+  lm_head_.emplace_back(m.hidden_size, m.vocab_size, kLmHeadSeed, config.weights);
   embedding_ = Floats(m.vocab_size * m.hidden_size);
-  FillUniform(embedding_, 0, "decoder embedding");
+  FillUniform(embedding_, kEmbeddingStream);
   weight_bytes_ += lm_head_[0].weight_bytes() + static_cast<int64_t>(embedding_.size());
   norm_weight_.assign(static_cast<size_t>(m.hidden_size), 1.0F);
   hidden_ = Floats(config.max_tokens * m.hidden_size);
@@ -152,7 +120,7 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
   }
   ++step_;
   if (!config_.dense) {
-    const int64_t first = static_cast<int64_t>(MixBits(step_) % kNoiseRows);
+    const int64_t first = FirstNoiseRow(step_);
     for (int64_t layer = 0; layer < m.num_hidden_layers; ++layer) {
       const ScopedRange range(ranges, RangeKind::kLayer, {layer});
       Attend(layer, sequences, pools, noise_.as<float>() + first * qkv_width_, after_attention,
@@ -170,14 +138,14 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
   for (int64_t i = 0; i < m.num_hidden_layers; ++i) {
     const ScopedRange range(ranges, RangeKind::kLayer, {i});
     const DecoderLayer& layer = layers_[static_cast<size_t>(i)];
-    RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
+    RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kNormEpsilon, normed);
     timed_dense(rows, [&] { layer.qkv.Run(pool_, normed, rows, qkv); });
     // Q and K stand side by side in a row: one call rotates both.
     ApplyRope(pool_, rope_, qkv, rows, heads + kv_heads, qkv_width_, positions_.data());
     Attend(i, sequences, pools, qkv, after_attention, phases);
     timed_dense(rows, [&] { layer.output.Run(pool_, attended_.as<float>(), rows, projected); });
     AddInPlace(pool_, hidden, projected, rows * m.hidden_size);
-    RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kEpsilon, normed);
+    RmsNorm(pool_, hidden, norm_weight_.data(), rows, m.hidden_size, kNormEpsilon, normed);
     timed_dense(rows, [&] { layer.gate_up.Run(pool_, normed, rows, gate_up_.as<float>()); });
     SiluMul(pool_, gate_up_.as<float>(), rows, m.intermediate_size, activated_.as<float>());
     timed_dense(rows, [&] { layer.down.Run(pool_, activated_.as<float>(), rows, projected); });
@@ -185,8 +153,8 @@ void Decoder::Run(const StepBatch& batch, std::span<const AttentionSequence> seq
   }
   if (batch.load.generating > 0) {
     GatherGenerating(batch);
-    RmsNorm(pool_, projected, norm_weight_.data(), batch.load.generating, m.hidden_size, kEpsilon,
-            normed);
+    RmsNorm(pool_, projected, norm_weight_.data(), batch.load.generating, m.hidden_size,
+            kNormEpsilon, normed);
     timed_dense(batch.load.generating, [&] {
       lm_head_[0].Run(pool_, normed, batch.load.generating, logits_.as<float>());
     });

@@ -7,6 +7,7 @@
 #include "bench/engine/step_batch.h"
 #include "bench/executors/decoder_layer.h"
 #include "bench/executors/kv_pools.h"
+#include "bench/executors/measured_executor.h"
 #include "bench/executors/ranges.h"
 #include "kernels/attention.h"
 #include "kernels/cpu/attention.h"
@@ -22,13 +23,6 @@ namespace kvbench {
 /// A weight dtype as the dense layers name it. Precondition: one that they have
 /// (CpuExecutor::Check).
 WeightType WeightTypeOf(Dtype dtype);
-
-/// Seconds of a step by what they were spent on.
-struct StepPhases {
-  double attention = 0;
-  double cache_write = 0;
-  double dense = 0;
-};
 
 /// A decoder-only transformer on the CPU with dummy weights: embedding, then for each layer
 /// RMSNorm, QKV, RoPE, KV write, attention, output projection, RMSNorm, gated MLP; last the LM head
@@ -52,6 +46,8 @@ class Decoder {
   /// Bytes of weights and activations that such a decoder allocates.
   static int64_t Bytes(const Config& config);
   int64_t weight_bytes() const { return weight_bytes_; }
+  /// [entries of the last step that generate, vocabulary]; without dense layers null.
+  const float* logits() const { return logits_.as<float>(); }
 
   /// Runs a step's tokens through all layers. `sequences` says where the entries lie in `pools`.
   /// `after_attention` is called after each layer's attention (it may be empty). Adds the time

@@ -12,9 +12,16 @@ namespace kvbench {
 /// of its heads.
 class AttentionVerifier {
  public:
-  /// fp32 sums over some thousand keys stay well below this; a wrong key or weight is far above it.
-  static constexpr double kTolerance = 1e-4;
   static constexpr int64_t kLongContext = 256;  ///< keys; outputs with as many are counted apart
+
+  /// A query of one of the step's sequences.
+  struct Row {
+    int64_t sequence = 0;
+    int32_t query = 0;
+  };
+
+  /// @param tolerance of an output's error
+  explicit AttentionVerifier(double tolerance) : tolerance_(tolerance) {}
 
   /// Chooses the row that this step's layers are checked at, if the step is sampled: often at
   /// first, then rarer.
@@ -25,20 +32,21 @@ class AttentionVerifier {
 
   /// Compares the chosen rows of one layer's outputs. call.out has been computed.
   void Check(const AttentionCall& call);
+  /// The same for those who have them elsewhere: the chosen rows, and the check of one of them in
+  /// one layer. @param row of `call`, which may hold that row alone, as another sequence and query
+  const std::vector<Row>& rows() const { return rows_; }
+  void CheckRow(const AttentionCall& call, const Row& row);
 
+  double tolerance() const { return tolerance_; }
   int64_t checked() const { return checked_; }
   int64_t checked_long() const { return checked_long_; }
   double max_relative_error() const { return max_relative_error_; }
-  bool passed() const { return checked_ > 0 && max_relative_error_ <= kTolerance; }
+  bool passed() const { return checked_ > 0 && max_relative_error_ <= tolerance_; }
 
  private:
-  struct Row {
-    int64_t sequence = 0;
-    int32_t query = 0;
-  };
-
   void Choose(const std::vector<AttentionSequence>& sequences, size_t sequence);
 
+  double tolerance_;
   int64_t steps_ = 0;
   int64_t next_sample_ = 0;  // the step that is sampled next
   int64_t samples_ = 0;

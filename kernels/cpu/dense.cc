@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <vector>
 
 #include "kernels/cpu/targets.h"
+#include "kernels/dummy_weights.h"
 #include "kernels/float16.h"
-#include "kernels/mix_bits.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/dense.cc"
@@ -251,12 +250,10 @@ DenseLayer::DenseLayer(int64_t in, int64_t out, std::span<const float> weights, 
 
 DenseLayer::DenseLayer(int64_t in, int64_t out, uint64_t seed, WeightType type)
     : DenseLayer(in, out, type) {
-  const float largest = std::sqrt(3.0f / static_cast<float>(in));
+  const float range = DummyWeightRange(in);
   for (int64_t o = 0; o < out; ++o) {
     for (int64_t i = 0; i < in; ++i) {
-      const auto bits = static_cast<int32_t>(
-          MixBits(seed + static_cast<uint64_t>(o * in + i) * kMixIncrement) >> 40);
-      Put(o, i, static_cast<float>(bits - (1 << 23)) * 0x1p-23f * largest);
+      Put(o, i, DummyWeight(seed, static_cast<uint64_t>(o * in + i), range));
     }
   }
 }

@@ -65,8 +65,7 @@ class DenseLayer {
   /// Packs a copy of `weights` [out, in], rounded to nearest even for kBf16. Throws std::bad_alloc.
   DenseLayer(int64_t in, int64_t out, std::span<const float> weights,
              WeightType type = WeightType::kFp32);
-  /// Weights drawn evenly from +-sqrt(3 / in), so that outputs keep the inputs' variance. The same
-  /// seed, the same bits.
+  /// Weights of kernels/dummy_weights.h, rounded to nearest even for kBf16.
   DenseLayer(int64_t in, int64_t out, uint64_t seed, WeightType type = WeightType::kFp32);
 
   int64_t in() const { return in_; }

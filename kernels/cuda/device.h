@@ -32,6 +32,8 @@ struct DeviceProperties {
   int64_t memory_bytes = 0;
   int64_t l2_bytes = 0;
   int32_t compute_capability = 0;  ///< 90 for 9.0; 0 on the simulator
+  std::string driver;              ///< "13.0": the newest CUDA that it runs; empty on the simulator
+  int64_t allocation_unit = 1;     ///< bytes that an allocation is rounded up to at most
 };
 
 /// How many CTAs of how much shared memory.
@@ -76,10 +78,16 @@ class Device {
   virtual void Launch(const Kernel& kernel, const LaunchShape& shape, const void* params) = 0;
   virtual void Multiply(const DeviceGemm& gemm) = 0;
 
-  /// Events: a moment in the queue, and the seconds between two that have passed.
+  /// Events: a moment in the queue, and the seconds between two that have passed. The newest
+  /// kEvents are kept.
+  static constexpr int64_t kEvents = 8192;
   virtual int64_t Record() = 0;
   virtual double SecondsBetween(int64_t first, int64_t second) = 0;
   virtual void Synchronize() = 0;
+
+  /// The region that a profiler is to catch (cudaProfilerStart and Stop).
+  virtual void BeginProfiling() = 0;
+  virtual void EndProfiling() = 0;
 };
 
 /// Memory of a device, freed with the object.

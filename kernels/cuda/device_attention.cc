@@ -13,17 +13,6 @@ namespace {
 
 constexpr int32_t kThreads = 128;
 
-std::string TypeName(KvType type) {
-  switch (type) {
-    case KvType::kFp16:
-      return KvTypeName<Fp16>();
-    case KvType::kBf16:
-      return KvTypeName<Bf16>();
-    default:
-      throw std::invalid_argument("the CUDA kernels have float16 and bfloat16 KV");
-  }
-}
-
 int32_t DivideUp(int32_t a, int32_t b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -35,7 +24,7 @@ DeviceAttention::DeviceAttention(Device& device, const DeviceAttentionShape& sha
                                 std::to_string(shape.head_dim));
   }
   using Decode = DeviceAttentionShape::Decode;
-  const std::string type = TypeName(shape.kv_type);
+  const std::string type = DeviceTypeName(shape.kv_type);
   const bool paged = shape.layout.block_size > 0;
   const bool cores =
       shape.decode == Decode::kCores || (shape.decode == Decode::kAuto && group_ < 4);
@@ -57,6 +46,49 @@ DeviceAttention::DeviceAttention(Device& device, const DeviceAttentionShape& sha
 }
 
 int32_t DeviceAttention::HeadTiles(int32_t rows) const { return DivideUp(group_, rows); }
+
+int64_t DeviceAttention::ArraySizes::bytes(int64_t unit) const {
+  int64_t sum = 0;
+  const auto add = [&](int64_t count, size_t each) {
+    const int64_t needed = count * static_cast<int64_t>(each);
+    sum += (needed + unit - 1) / unit * unit;
+  };
+  add(sequences, sizeof(DeviceSequence));
+  add(items, sizeof(DeviceItem));
+  add(blocks, sizeof(int32_t));
+  add(merges, sizeof(DeviceMerge));
+  add(partial_out, sizeof(float));
+  add(partial_lse, sizeof(float));
+  return sum;
+}
+
+DeviceAttention::ArraySizes DeviceAttention::SizesFor(int64_t sequences, int64_t tokens,
+                                                      int64_t blocks) const {
+  // Decodes are spread over as many items as run at once, or are whole.
+  const int64_t parts = cta_budget_ / HeadTiles(decode_rows_) / shape_.num_kv_heads;
+  const int64_t queries_each = std::max(1, prompt_rows_ / group_);
+  return {.sequences = sequences,
+          .items = std::max(parts, sequences) + tokens / queries_each + sequences,
+          .blocks = shape_.layout.block_size > 0 ? blocks : 0,
+          .merges = std::min(parts, sequences),
+          .partial_out = parts * shape_.num_heads * shape_.head_dim,
+          .partial_lse = parts * shape_.num_heads};
+}
+
+void DeviceAttention::Reserve(const ArraySizes& sizes) {
+  const auto allocate = [&](auto& array, int64_t count, const char* name) {
+    array = {};
+    if (count > 0) {
+      array = {device_, count, name};
+    }
+  };
+  allocate(sequences_, sizes.sequences, "attention sequences");
+  allocate(items_, sizes.items, "attention items");
+  allocate(blocks_, sizes.blocks, "block tables");
+  allocate(merges_, sizes.merges, "attention merges");
+  allocate(partial_out_, sizes.partial_out, "partial outputs");
+  allocate(partial_lse_, sizes.partial_lse, "partial sums");
+}
 
 void DeviceAttention::Plan(std::span<const AttentionSequence> sequences) {
   plan_.Build(sequences, {.num_heads = shape_.num_heads,

@@ -32,6 +32,22 @@ class DeviceAttention {
   /// Throws std::invalid_argument for what has no kernel, saying what there is.
   DeviceAttention(Device& device, const DeviceAttentionShape& shape);
 
+  /// Elements of what plans and partial results take on the device.
+  struct ArraySizes {
+    int64_t sequences = 0;
+    int64_t items = 0;
+    int64_t blocks = 0;
+    int64_t merges = 0;
+    int64_t partial_out = 0;
+    int64_t partial_lse = 0;
+    /// Bytes of all, each rounded up to whole units.
+    int64_t bytes(int64_t unit) const;
+  };
+  /// For steps of at most so many sequences, tokens, and blocks of all sequences.
+  ArraySizes SizesFor(int64_t sequences, int64_t tokens, int64_t blocks) const;
+  /// Allocates them, so that no step of those sizes has to. Throws DeviceMemoryError.
+  void Reserve(const ArraySizes& sizes);
+
   /// Plans a step and uploads what kernels need to know of it.
   void Plan(std::span<const AttentionSequence> sequences);
 

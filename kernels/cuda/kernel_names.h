@@ -1,7 +1,9 @@
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
+#include "kernels/attention.h"
 #include "kernels/cuda/address.h"
 
 /// Names of kernels, for those who register them and those who look them up.
@@ -16,6 +18,14 @@ inline const char* KvTypeName<Fp16>() {
 template <>
 inline const char* KvTypeName<Bf16>() {
   return "bf16";
+}
+
+/// Throws std::invalid_argument for a type that the CUDA kernels do not have.
+inline std::string DeviceTypeName(KvType type) {
+  if (type != KvType::kFp16 && type != KvType::kBf16) {
+    throw std::invalid_argument("the CUDA kernels have float16 and bfloat16 KV");
+  }
+  return type == KvType::kFp16 ? KvTypeName<Fp16>() : KvTypeName<Bf16>();
 }
 
 inline std::string LayoutName(bool paged) { return paged ? "paged" : "contiguous"; }

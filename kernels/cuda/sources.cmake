@@ -6,8 +6,10 @@ set(KVBENCH_KERNEL_SOURCES
   attention_mma.cu
   block_copy.cu
   decode_cores.cu
+  dummy_weights.cu
   elementwise.cu
   kv_write.cu
+  read_roof.cu
   rms_norm.cu
   rope.cu
   vllm_v1.cu)

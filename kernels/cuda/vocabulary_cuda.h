@@ -164,6 +164,9 @@ KV_DEVICE uint32_t Pack(float first, float second) {
   }
 }
 
+KV_DEVICE float FloatOf(uint32_t word) { return __uint_as_float(word); }
+KV_DEVICE uint32_t WordOf(float value) { return __float_as_uint(value); }
+
 KV_DEVICE float Exp2(float value) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(result) : "f"(value));
@@ -172,8 +175,6 @@ KV_DEVICE float Exp2(float value) {
 KV_DEVICE float Log2(float value) { return __log2f(value); }
 KV_DEVICE float ReciprocalSqrt(float value) { return rsqrtf(value); }
 KV_DEVICE float Max(float a, float b) { return fmaxf(a, b); }
-KV_DEVICE float FloatOf(uint32_t word) { return __uint_as_float(word); }
-KV_DEVICE uint32_t WordOf(float value) { return __float_as_uint(value); }
 
 KV_DEVICE int32_t AtomicAdd(Global<int32_t> p, int32_t value) {
   return atomicAdd(p.address, value);

@@ -51,12 +51,16 @@ void SimulatedDevice::Check(const void* memory, size_t bytes) const {
 
 void SimulatedDevice::CopyToDevice(void* to, const void* from, size_t bytes) {
   Check(to, bytes);
-  std::memcpy(to, from, bytes);
+  if (bytes > 0) {
+    std::memcpy(to, from, bytes);
+  }
 }
 
 void SimulatedDevice::CopyToHost(void* to, const void* from, size_t bytes) {
   Check(from, bytes);
-  std::memcpy(to, from, bytes);
+  if (bytes > 0) {
+    std::memcpy(to, from, bytes);
+  }
 }
 
 void SimulatedDevice::Fill(void* to, int byte, size_t bytes) {

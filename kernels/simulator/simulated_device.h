@@ -37,6 +37,8 @@ class SimulatedDevice final : public Device {
     return static_cast<double>(second - first);
   }
   void Synchronize() override {}
+  void BeginProfiling() override {}
+  void EndProfiling() override {}
 
  private:
   void Check(const void* memory, size_t bytes) const;

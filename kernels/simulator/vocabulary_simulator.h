@@ -232,12 +232,13 @@ void Multiply16x8x16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[
   cta.Leave(exchange);
 }
 
+inline float FloatOf(uint32_t word) { return std::bit_cast<float>(word); }
+inline uint32_t WordOf(float value) { return std::bit_cast<uint32_t>(value); }
+
 inline float Exp2(float value) { return std::exp2(value); }
 inline float Log2(float value) { return std::log2(value); }
 inline float ReciprocalSqrt(float value) { return 1 / std::sqrt(value); }
 inline float Max(float a, float b) { return std::fmax(a, b); }
-inline float FloatOf(uint32_t word) { return std::bit_cast<float>(word); }
-inline uint32_t WordOf(float value) { return std::bit_cast<uint32_t>(value); }
 
 inline int32_t AtomicAdd(Global<int32_t> p, int32_t value, KV_SITE) {
   Cta().OnAtomic(p.address, sizeof(int32_t), site);

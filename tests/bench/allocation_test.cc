@@ -150,7 +150,7 @@ TEST(AllocationTest, TheCpuExecutorNeedsNoneInASteadyStep) {
         for (const int requests : {1, 7, 32}) {
           SCOPED_TRACE(std::string(design) + (dense ? ", dense, " : ", ") +
                        std::to_string(threads) + " threads, " + std::to_string(requests));
-          CpuExecutorConfig config;
+          MeasuredConfig config;
           config.model = SmallModel();
           config.dense = dense;
           config.limits.max_model_len = 256;

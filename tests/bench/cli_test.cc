@@ -217,7 +217,17 @@ TEST_F(CliTest, AFullDiskIsASentence) {
 }
 
 TEST_F(CliTest, WhatTheMachineCannotDoExitsWithThree) {
-  EXPECT_EQ(Kvbench("run quick --executor cuda").code, 3);
+  const Outcome info = Kvbench("info --no-measure --format json");
+  const nlohmann::json gpus = nlohmann::json::parse(info.out).at("gpus");
+  if (gpus.is_null() || gpus.empty()) {
+    const Outcome cuda = Kvbench("run quick --executor cuda --out r.json");
+    EXPECT_EQ(cuda.code, 3);
+    EXPECT_THAT(cuda.err, StartsWith("kvbench: --executor cuda: this "));
+    EXPECT_THAT(cuda.err, testing::AnyOf(HasSubstr("was built without CUDA; install"),
+                                         HasSubstr("no GPU that CUDA can use")));
+    EXPECT_THAT(cuda.err, HasSubstr("--executor cpu"));
+    EXPECT_FALSE(fs::exists("r.json"));
+  }
   const Outcome outcome =
       Kvbench("run --model llama-2-70b --lengths sharegpt --requests 1 --kv-memory 1GiB");
   EXPECT_EQ(outcome.code, 3) << outcome.err;
@@ -229,6 +239,7 @@ TEST_F(CliTest, InfoWithoutMeasuring) {
   ASSERT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out, StartsWith("kvbench "));
   EXPECT_THAT(text.out, HasSubstr("\nload average "));
+  EXPECT_THAT(text.out, HasSubstr("\nGPU "));
   EXPECT_THAT(text.out, testing::Not(HasSubstr("GFLOP/s")));
   const Outcome outcome = Kvbench("info --no-measure --format json --model twin-mqa");
   ASSERT_EQ(outcome.code, 0) << outcome.err;

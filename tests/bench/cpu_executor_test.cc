@@ -134,7 +134,7 @@ TEST(CpuExecutorTest, EveryDesignComputesTheSame) {
 }
 
 TEST(CpuExecutorTest, RunsWithoutDenseLayersAndVerifies) {
-  CpuExecutorConfig config;
+  MeasuredConfig config;
   config.model = SmallModel();
   config.dense = false;
   config.limits.max_model_len = 128;
@@ -154,8 +154,8 @@ TEST(CpuExecutorTest, RunsWithoutDenseLayersAndVerifies) {
 }
 
 TEST(CpuExecutorTest, SaysWhatItCannotRun) {
-  const auto sentence = [](const std::function<void(CpuExecutorConfig&)>& change) {
-    CpuExecutorConfig config;
+  const auto sentence = [](const std::function<void(MeasuredConfig&)>& change) {
+    MeasuredConfig config;
     config.model = SmallModel();
     change(config);
     const PagedCache cache(600, 8);
@@ -166,19 +166,19 @@ TEST(CpuExecutorTest, SaysWhatItCannotRun) {
     }
     return std::string();
   };
-  EXPECT_EQ(sentence([](CpuExecutorConfig&) {}), "");
-  EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.model.attention = Attention::kMLA; }).find("MLA"),
+  EXPECT_EQ(sentence([](MeasuredConfig&) {}), "");
+  EXPECT_NE(sentence([](MeasuredConfig& c) { c.model.attention = Attention::kMLA; }).find("MLA"),
             std::string::npos);
   EXPECT_NE(
-      sentence([](CpuExecutorConfig& c) { c.model.num_sliding_window_layers = 1; }).find("window"),
+      sentence([](MeasuredConfig& c) { c.model.num_sliding_window_layers = 1; }).find("window"),
       std::string::npos);
-  EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.model.num_experts = 8; }).find("experts"),
+  EXPECT_NE(sentence([](MeasuredConfig& c) { c.model.num_experts = 8; }).find("experts"),
             std::string::npos);
-  EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.model.head_dim = 192; }).find("192"),
+  EXPECT_NE(sentence([](MeasuredConfig& c) { c.model.head_dim = 192; }).find("192"),
             std::string::npos);
-  EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.dtype = Dtype::kFp16; }).find("--dtype"),
+  EXPECT_NE(sentence([](MeasuredConfig& c) { c.dtype = Dtype::kFp16; }).find("--dtype"),
             std::string::npos);
-  EXPECT_NE(sentence([](CpuExecutorConfig& c) { c.model.hidden_size = 1 << 24; }).find("GiB"),
+  EXPECT_NE(sentence([](MeasuredConfig& c) { c.model.hidden_size = 1 << 24; }).find("GiB"),
             std::string::npos);
 }
 
@@ -218,7 +218,7 @@ struct VerifierCase {
   }
 
   bool Passes() {
-    AttentionVerifier verifier;
+    AttentionVerifier verifier(CpuExecutor::kTolerance);
     verifier.BeginStep(sequences);
     verifier.Check(call);
     EXPECT_EQ(verifier.checked(), 1);

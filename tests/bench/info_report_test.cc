@@ -67,6 +67,31 @@ TEST(InfoTextTest, ShowsTheMachineWithoutMeasurements) {
   EXPECT_THAT(text, Not(HasSubstr("GB/s")));
 }
 
+TEST(InfoTextTest, SaysWhichGpusThereAreOrWhyNone) {
+  InfoReport report = Example();
+  EXPECT_THAT(InfoText(report), HasSubstr("GPU            not looked for: this kvbench was built "
+                                          "without CUDA\n"));
+  report.gpus.built_with_cuda = true;
+  EXPECT_THAT(InfoText(report), HasSubstr("GPU            none\n"));
+  report.gpus.problem = "no NVIDIA driver is installed";
+  EXPECT_THAT(InfoText(report), HasSubstr("GPU            none: no NVIDIA driver is installed\n"));
+  report.gpus.problem.clear();
+  report.gpus.gpus = {{.name = "Some GPU",
+                       .multiprocessors = 132,
+                       .memory_bytes = int64_t{141} << 30,
+                       .l2_bytes = 50 << 20,
+                       .compute_capability = 90,
+                       .driver = "13.0"}};
+  const std::string text = InfoText(report);
+  ExpectFits(text);
+  EXPECT_THAT(text, HasSubstr("GPU            Some GPU, compute capability 9.0, 141 GiB, 50 MiB of "));
+  const nlohmann::json gpu = nlohmann::json::parse(InfoJson(report))["gpus"][0];
+  EXPECT_EQ(gpu["name"], "Some GPU");
+  EXPECT_EQ(gpu["compute_capability"], "9.0");
+  EXPECT_EQ(gpu["memory_bytes"], int64_t{141} << 30);
+  EXPECT_EQ(gpu["multiprocessors"], 132);
+}
+
 TEST(InfoTextTest, ShowsMeasurementsAndTheirShares) {
   InfoReport report = Example();
   report.measured = Measured();

@@ -124,7 +124,7 @@ struct Served {
 
 /// Prompts of several steps and decodes, some of them together.
 void Serve(const char* design, bool dense, const EngineOptions& options, Served& served) {
-  CpuExecutorConfig config;
+  MeasuredConfig config;
   config.model = SmallModel();
   config.dense = dense;
   config.limits.max_model_len = 128;
