@@ -400,12 +400,15 @@ void SimulatedCta::OnGlobalRead(const void* address, uint32_t bytes, uint32_t al
     return;
   }
   const Moment now = Now(site);
-  for (WordHistory& word : run_.global_history.Words(address, bytes)) {
-    if (const Site* other = word.Read(now)) {
-      Fail(SimulatorFault::Kind::kRace, site, [&] {
-        return "read without a barrier since another thread's write at " + ToString(*other);
-      });
-    }
+  const Site* other = nullptr;
+  run_.global_history.ForEach(address, bytes, [&](WordHistory& word) {
+    other = word.Read(now);
+    return other == nullptr;
+  });
+  if (other != nullptr) {
+    Fail(SimulatorFault::Kind::kRace, site, [&] {
+      return "read without a barrier since another thread's write at " + ToString(*other);
+    });
   }
 }
 
@@ -417,12 +420,15 @@ void SimulatedCta::OnGlobalWrite(const void* address, uint32_t bytes, uint32_t a
     return;
   }
   const Moment now = Now(site);
-  for (WordHistory& word : run_.global_history.Words(address, bytes)) {
-    if (const Site* other = word.Write(now)) {
-      Fail(SimulatorFault::Kind::kRace, site, [&] {
-        return "write without a barrier since another thread's access at " + ToString(*other);
-      });
-    }
+  const Site* other = nullptr;
+  run_.global_history.ForEach(address, bytes, [&](WordHistory& word) {
+    other = word.Write(now);
+    return other == nullptr;
+  });
+  if (other != nullptr) {
+    Fail(SimulatorFault::Kind::kRace, site, [&] {
+      return "write without a barrier since another thread's access at " + ToString(*other);
+    });
   }
 }
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <unordered_map>
 
 #include "kernels/simulator/word_history.h"
@@ -14,10 +13,23 @@ namespace kvbench {
 /// they are touched.
 class GlobalHistory {
  public:
-  /// Those of [address, address + bytes). Precondition: they do not cross a page, as aligned
-  /// accesses of up to 128 bytes do not.
-  std::span<WordHistory> Words(const void* address, uint32_t bytes) {
-    const auto word = reinterpret_cast<uintptr_t>(address) / 2;
+  /// Calls f for those of [address, address + bytes), until it says false.
+  template <typename F>
+  void ForEach(const void* address, uint32_t bytes, F&& f) {
+    const auto first = reinterpret_cast<uintptr_t>(address) / 2;
+    const auto last = (reinterpret_cast<uintptr_t>(address) + bytes - 1) / 2;
+    for (uintptr_t word = first; word <= last; ++word) {
+      if (!f(PageOf(word)[word % kPageWords])) {
+        return;
+      }
+    }
+  }
+
+ private:
+  static constexpr uintptr_t kPageWords = 256;
+  using Page = std::array<WordHistory, kPageWords>;
+
+  Page& PageOf(uintptr_t word) {
     const uintptr_t number = word / kPageWords;
     if (last_ == nullptr || number != last_number_) {
       std::unique_ptr<Page>& page = pages_[number];
@@ -27,12 +39,9 @@ class GlobalHistory {
       last_ = page.get();
       last_number_ = number;
     }
-    return std::span(*last_).subspan(word % kPageWords, bytes < 2 ? 1 : bytes / 2);
+    return *last_;
   }
 
- private:
-  static constexpr uintptr_t kPageWords = 256;
-  using Page = std::array<WordHistory, kPageWords>;
   std::unordered_map<uintptr_t, std::unique_ptr<Page>> pages_;
   uintptr_t last_number_ = 0;
   Page* last_ = nullptr;

@@ -160,6 +160,19 @@ struct RaceOfCtas {
   }
 };
 
+/// Loads of 48 bytes, which cross every boundary that is a power of two.
+struct WideStruct {
+  float values[12];
+};
+struct WideLoads {
+  using Params = Arrays;
+  static void Run(const Params& p) {
+    const Global<const WideStruct> wide = {reinterpret_cast<const WideStruct*>(p.in.address)};
+    const WideStruct loaded = Load(wide + ThreadId());  // fault: wide load
+    Store(p.out + ThreadId(), loaded.values[11]);
+  }
+};
+
 /// The line of this file that a comment marks.
 std::string Place(const std::string& fault) {
   const std::string file = "tests/kernels/simulator/simulator_faults_test.cc";
@@ -297,6 +310,13 @@ TEST_F(SimulatorFaults, MisalignedCopy) {
 TEST_F(SimulatorFaults, WriteRace) {
   ExpectFault<WriteRace>(Kind::kRace, "write race");
   ExpectFault<RaceOfCtas>(Kind::kRace, "race of CTAs", "race of CTAs", 64, 2);
+}
+
+TEST_F(SimulatorFaults, WideLoads) {
+  const SimulatorOptions in_order;
+  Run<WideLoads>(in_order, 21);
+  EXPECT_EQ(arrays_.out.address[20], 20.0F * 12 + 11);
+  ExpectFault<WideLoads>(Kind::kOutOfBounds, "wide load");
 }
 
 TEST_F(SimulatorFaults, GuardZones) {
