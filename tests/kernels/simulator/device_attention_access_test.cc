@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/kernels/simulator/attention_on_device.h"
+#include "kernels/checks/attention_on_device.h"
+#include "kernels/simulator/simulated_device.h"
 
 // What attention kernels ask of memory: the bytes that they must load and no more, in whole
 // sectors, and shared memory without bank conflicts.

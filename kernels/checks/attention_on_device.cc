@@ -1,4 +1,4 @@
-#include "tests/kernels/simulator/attention_on_device.h"
+#include "kernels/checks/attention_on_device.h"
 
 #include <span>
 
@@ -12,7 +12,7 @@ int64_t OutFloats(const AttentionCase& c) {
 
 }  // namespace
 
-AttentionOnDevice::AttentionOnDevice(SimulatedDevice& device, const AttentionCase& c)
+AttentionOnDevice::AttentionOnDevice(Device& device, const AttentionCase& c)
     : device_(device),
       case_(c),
       q_(device, c.q_floats(), "q"),
