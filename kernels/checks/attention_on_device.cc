@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "kernels/cuda/device_vllm_v1.h"
+
 namespace kvbench {
 
 namespace {
@@ -29,16 +31,29 @@ AttentionOnDevice::AttentionOnDevice(Device& device, const AttentionCase& c)
 
 void AttentionOnDevice::Run(DeviceAttentionShape::Decode decode, int32_t cta_budget,
                             int32_t cores_stages) {
+  DeviceAttentionShape shape = Shape();
+  shape.decode = decode;
+  shape.cores_stages = cores_stages;
+  shape.cta_budget = cta_budget;
+  RunBy<DeviceAttention>(shape);
+}
+
+void AttentionOnDevice::RunVllmV1() { RunBy<DeviceVllmV1>(Shape()); }
+
+DeviceAttentionShape AttentionOnDevice::Shape() const {
   const AttentionCall& call = case_.call();
-  DeviceAttention attention(device_, {.kv_type = call.kv_type,
-                                      .num_heads = call.num_heads,
-                                      .num_kv_heads = call.num_kv_heads,
-                                      .head_dim = call.head_dim,
-                                      .scale = call.scale,
-                                      .layout = call.layout,
-                                      .decode = decode,
-                                      .cores_stages = cores_stages,
-                                      .cta_budget = cta_budget});
+  return {.kv_type = call.kv_type,
+          .num_heads = call.num_heads,
+          .num_kv_heads = call.num_kv_heads,
+          .head_dim = call.head_dim,
+          .scale = call.scale,
+          .layout = call.layout};
+}
+
+template <typename Attention>
+void AttentionOnDevice::RunBy(const DeviceAttentionShape& shape) {
+  const AttentionCall& call = case_.call();
+  Attention attention(device_, shape);
   decode_kernel_ = attention.decode_kernel();
   device_.Fill(out_.data(), 0xff, static_cast<size_t>(out_.count()) * sizeof(float));
   attention.Plan(call.sequences);

@@ -5,6 +5,7 @@
 #include "kernels/cuda/decode_cores.h"
 #include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/kv_write.h"
+#include "kernels/cuda/read_roof.h"
 #include "kernels/cuda/rms_norm.h"
 #include "kernels/cuda/rope.h"
 #include "kernels/cuda/vllm_v1.h"
@@ -21,6 +22,7 @@ KernelTable AllKernels() {
   AddBlockCopyKernels(table);
   AddElementwiseKernels(table);
   AddKvWriteKernels(table);
+  AddReadRoofKernels(table);
   AddRmsNormKernels(table);
   AddRopeKernels(table);
   AddVllmV1Kernels(table);

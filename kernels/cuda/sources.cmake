@@ -8,6 +8,7 @@ set(KVBENCH_KERNEL_SOURCES
   decode_cores.cu
   elementwise.cu
   kv_write.cu
+  read_roof.cu
   rms_norm.cu
   rope.cu
   vllm_v1.cu)
