@@ -84,7 +84,8 @@ void DecodeBench::Flush() {
 }
 
 DecodeResult DecodeBench::Run(const DecodeCell& cell) {
-  DecodeResult result{.cell = cell, .skipped = {}, .kernel = {}};
+  DecodeResult result;
+  result.cell = cell;
   if (ArenaBytes(cell) > arena_->bytes()) {
     result.skipped = fmt::format("its pools take {}, the device has room for {}",
                                  Bytes(ArenaBytes(cell)), Bytes(arena_->bytes()));

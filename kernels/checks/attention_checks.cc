@@ -48,6 +48,7 @@ std::vector<AttentionCaseSpec> VllmV1Specs() {
         specs.push_back({.kv_type = type,
                          .block_size = block_size,
                          .group = 2,
+                         .num_kv_heads = 2,
                          .head_dim = head_dim,
                          .sequences = {{.context = 33}, {.context = 1}}});
       }

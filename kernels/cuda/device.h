@@ -32,6 +32,8 @@ struct DeviceProperties {
   int64_t memory_bytes = 0;
   int64_t l2_bytes = 0;
   int32_t compute_capability = 0;  ///< 90 for 9.0; 0 on the simulator
+  std::string driver;              ///< "13.0": the newest CUDA that it runs; empty on the simulator
+  int64_t allocation_unit = 1;     ///< bytes that an allocation is rounded up to at most
 };
 
 /// How many CTAs of how much shared memory.

@@ -26,12 +26,19 @@ void DeviceVllmV1::Plan(std::span<const AttentionSequence> sequences) {
     }
     longest_ = std::max(longest_, sequence.context);
   }
+  // The kernel has one way to a row: by the sequence's own head stride, paged or not.
+  placed_.assign(sequences.begin(), sequences.end());
+  if (shape_.layout.block_size > 0) {
+    for (AttentionSequence& sequence : placed_) {
+      sequence.head_stride = shape_.layout.head_stride;
+    }
+  }
   // A budget of one CTA leaves every context whole, as this kernel wants it.
-  plan_.Build(sequences, {.num_heads = shape_.num_heads,
-                          .num_kv_heads = shape_.num_kv_heads,
-                          .paged = shape_.layout.block_size > 0,
-                          .block_size = shape_.layout.block_size,
-                          .cta_budget = 1});
+  plan_.Build(placed_, {.num_heads = shape_.num_heads,
+                        .num_kv_heads = shape_.num_kv_heads,
+                        .paged = shape_.layout.block_size > 0,
+                        .block_size = shape_.layout.block_size,
+                        .cta_budget = 1});
   const auto upload = [&](auto& array, auto values, const char* name) {
     array.Reserve(device_, static_cast<int64_t>(values.size()), name);
     array.Upload(values);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "kernels/cuda/attention_plan.h"
 #include "kernels/cuda/device.h"
@@ -34,6 +35,7 @@ class DeviceVllmV1 {
   DeviceAttentionShape shape_;
   const Kernel& kernel_;
   int32_t longest_ = 0;
+  std::vector<AttentionSequence> placed_;
   DeviceAttentionPlan plan_;
   DeviceArray<DeviceSequence> sequences_;
   DeviceArray<DeviceItem> items_;
