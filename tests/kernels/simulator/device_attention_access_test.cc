@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "kernels/checks/attention_on_device.h"
+#include "kernels/cuda/kernel_entry.h"
 #include "kernels/simulator/simulated_device.h"
+#include "kernels/simulator/simulator.h"
 
 // What attention kernels ask of memory: the bytes that they must load and no more, in whole
 // sectors, and shared memory without bank conflicts.
@@ -27,12 +29,13 @@ struct AccessCase {
 
 std::vector<AccessCase> Cases() {
   std::vector<AccessCase> cases;
-  for (const int32_t block_size : {0, 1, 16, 128}) {
+  for (const int32_t block_size : {0, 1, 16}) {
     for (const int32_t head_dim : {64, 128, 256}) {
-      for (const int32_t group : {1, 2, 4, 8}) {
+      if (block_size == 1 && head_dim != 128) continue;
+      for (const int32_t group : {1, 2, 8}) {
         cases.push_back({Decode::kCores, block_size, group, head_dim});
       }
-      for (const int32_t group : {4, 8, 16, 32}) {
+      for (const int32_t group : {8, 32}) {
         cases.push_back({Decode::kMma, block_size, group, head_dim});
       }
     }
@@ -73,21 +76,15 @@ class DeviceAttentionAccess : public ::testing::Test {
   int64_t loaded_ = 0;
 };
 
-TEST_F(DeviceAttentionAccess, LoadsEachKeyAndValueOnce) {
+TEST_F(DeviceAttentionAccess, LoadsEachKeyAndValueOnceCoalescedAndWithoutBankConflicts) {
+  std::set<std::string> seen;
   for (const AccessCase& c : Cases()) {
     Run(c);
     EXPECT_GT(needed_, 0);
     EXPECT_EQ(loaded_, needed_) << kernel_;
-  }
-}
-
-TEST_F(DeviceAttentionAccess, KvLoadsAreCoalescedAndSharedMemoryHasNoConflicts) {
-  std::set<std::string> seen;
-  for (const AccessCase& c : Cases()) {
-    Run(c);
     for (const AccessLog::Place& place : log_.places()) {
-      const bool copies = place.site.starts_with("kernels/cuda/kv_tiles.h") &&
-                          place.kind == Kind::kGlobalLoad && place.bytes > 16 * place.requests;
+      const bool copies =
+          place.site.starts_with("kernels/cuda/kv_tiles.h") && place.kind == Kind::kGlobalLoad;
       const bool shared = place.kind == Kind::kSharedLoad || place.kind == Kind::kSharedStore;
       if (!copies && !shared) continue;
       seen.insert(place.site);
@@ -97,6 +94,29 @@ TEST_F(DeviceAttentionAccess, KvLoadsAreCoalescedAndSharedMemoryHasNoConflicts) 
     }
   }
   EXPECT_GE(seen.size(), 10u) << "the places of the main loops were not seen";
+}
+
+// A place that does waste is found: two planted ones.
+struct Strided {
+  using Params = Global<const float>;
+  static void Run(const Params& from) {
+    const float value = Load(from + 16 * ThreadId());
+    Store(DynamicShared<float>(0) + 8 * ThreadId(), value);
+  }
+};
+
+TEST_F(DeviceAttentionAccess, FindsStrides) {
+  GlobalMemory memory;
+  auto* numbers = static_cast<float*>(memory.Allocate(4 * 512, "numbers"));
+  Simulator simulator(memory);
+  const Global<const float> params = {numbers};
+  simulator.Launch(&KernelEntry<Strided>, &params, {1, 1, 1}, 32, 1024, {.log = &log_});
+  const std::vector<AccessLog::Place> places = log_.places();
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0].units, 32);  // a sector for each lane
+  EXPECT_EQ(places[0].ideal_units, 4);
+  EXPECT_EQ(places[1].units, 8);  // four banks for 32 words
+  EXPECT_EQ(places[1].ideal_units, 1);
 }
 
 }  // namespace
