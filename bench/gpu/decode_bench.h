@@ -9,8 +9,8 @@
 
 #include "bench/gpu/decode_cell.h"
 #include "bench/gpu/kv_arena.h"
+#include "bench/gpu/roof_reader.h"
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/device_read_roof.h"
 
 namespace kvbench::gpu {
 
@@ -64,7 +64,7 @@ class DecodeBench {
   DecodeBenchOptions options_;
   WallClock now_;
   std::mt19937_64 random_{1};
-  DeviceReadRoof roof_;
+  RoofReader roof_;
   DeviceArray<uint8_t> flushed_;
   std::unique_ptr<KvArena> arena_;
   DeviceArray<float> q_;

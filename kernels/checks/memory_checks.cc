@@ -131,12 +131,18 @@ double BlockSwapError(Device& device) {
 
 double ReadRoofError(Device& device) {
   std::mt19937 random(3);
-  std::vector<uint32_t> words(4 * 1237);
-  std::generate(words.begin(), words.end(), [&] { return static_cast<uint32_t>(random()); });
-  const DeviceArray<uint32_t> array = Uploaded(device, words, "words");
-  DeviceReadRoof roof(device);
-  roof.Read(array.data(), static_cast<int64_t>(words.size() * sizeof(uint32_t)));
-  return roof.Sum() == std::accumulate(words.begin(), words.end(), uint32_t{0}) ? 0 : 1;
+  std::vector<Vector16> vectors(1237);
+  uint32_t checksum = 0;
+  for (Vector16& vector : vectors) {
+    for (uint32_t& word : vector.words) {
+      word = static_cast<uint32_t>(random());
+      checksum ^= word;
+    }
+  }
+  DeviceReadRoof roof(device, static_cast<int64_t>(vectors.size() * sizeof(Vector16)));
+  roof.data().Upload(vectors);
+  roof.Measure();
+  return roof.Checksum() == checksum ? 0 : 1;
 }
 
 }  // namespace

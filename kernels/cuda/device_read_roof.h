@@ -1,29 +1,37 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/read_roof_params.h"
 
 namespace kvbench {
 
-/// Reads memory of a device as fast as a plain kernel does: what other kernels are measured
-/// against.
+/// What a device reads from its memory at best, measured with an array far larger than its caches,
+/// so that each reading finds it cold.
 class DeviceReadRoof {
  public:
-  explicit DeviceReadRoof(Device& device);
+  /// Bytes that Measure is good with on a device: much more than its L2, and what is free.
+  static int64_t GoodBytes(const Device& device);
 
-  /// Queues one read of `bytes` at `from`, both multiples of 16.
-  void Read(const void* from, int64_t bytes);
+  /// @param bytes of the array, a multiple of 16. Throws DeviceMemoryError.
+  DeviceReadRoof(Device& device, int64_t bytes);
 
-  /// The sum of all 32-bit words that the last Read has seen, modulo 2^32.
-  uint32_t Sum() const;
+  /// Reads all of it once. Bytes per second by the device's events.
+  double Measure();
+  /// The median of `rounds` readings, after one that does not count.
+  double Median(int rounds);
+
+  DeviceArray<Vector16>& data() { return data_; }
+  /// Exclusive or of all 32-bit words that the last reading read.
+  uint32_t Checksum() const;
 
  private:
   Device& device_;
   const Kernel& kernel_;
   int32_t ctas_;
-  DeviceArray<uint32_t> sums_;  // [ctas_, kReadRoofWarps]
+  DeviceArray<Vector16> data_;
+  DeviceArray<uint32_t> sums_;
 };
 
 }  // namespace kvbench

@@ -4,7 +4,7 @@
 namespace kvbench {
 inline namespace KV_SPACE {
 
-void AddReadRoofKernels(KernelTable& table) { AddKernel<ReadRoof>(table, "read_roof"); }
+void AddReadRoofKernels(KernelTable& table) { AddKernel<ReadAll>(table, "read_roof"); }
 
 }  // namespace KV_SPACE
 }  // namespace kvbench

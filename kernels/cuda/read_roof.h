@@ -7,35 +7,31 @@
 namespace kvbench {
 inline namespace KV_SPACE {
 
-/// The whole grid goes through the array in step, eight loads of each thread under way.
-struct ReadRoof {
+/// What a thread reads lies as far apart as there are threads, so that warps read whole lines.
+struct ReadAll {
   using Params = ReadRoofParams;
   static constexpr int kThreads = kReadRoofThreads;
-  static constexpr int kCtasPerSm = 2;
-  static constexpr int kAhead = 8;
+  static constexpr int kCtasPerSm = 8;
+  static constexpr int kAhead = 4;  // loads under way in a thread
 
   KV_DEVICE static void Run(const Params& p) {
-    const int64_t stride = int64_t{CtaCountX()} * kThreads;
+    const int64_t threads = int64_t{CtaCountX()} * kThreads;
+    const int64_t first = int64_t{CtaX()} * kThreads + ThreadId();
     uint32_t sum = 0;
-    for (int64_t first = int64_t{CtaX()} * kThreads + ThreadId(); first < p.vectors;
-         first += kAhead * stride) {
-      Vector16 held[kAhead];
+    for (int64_t at = first; at < p.vectors; at += kAhead * threads) {
+      Vector16 read[kAhead] = {};
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
-        const int64_t at = first + i * stride;
-        held[i] = at < p.vectors ? Load16(p.from + at) : Vector16{};
+        if (at + i * threads < p.vectors) {
+          read[i] = Load16(p.data + (at + i * threads));
+        }
       }
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
-        sum += held[i].words[0] + held[i].words[1] + held[i].words[2] + held[i].words[3];
+        sum ^= read[i].words[0] ^ read[i].words[1] ^ read[i].words[2] ^ read[i].words[3];
       }
     }
-    for (int lanes = kWarpSize / 2; lanes > 0; lanes /= 2) {
-      sum += ShuffleXor(sum, lanes);
-    }
-    if (LaneId() == 0) {
-      Store(p.sums + (int64_t{CtaX()} * kReadRoofWarps + WarpId()), sum);
-    }
+    Store(p.sums + first, sum);
   }
 };
 

@@ -6,15 +6,14 @@
 
 namespace kvbench {
 
-/// Reads an array once, in 16-byte loads, and adds up its words: what a device reads at best. Grid:
-/// any number of CTAs of kReadRoofThreads; those that run at once are right.
+/// Reads memory once, 16 bytes a load, all CTAs together. Grid: any number of CTAs of
+/// kReadRoofThreads.
 struct ReadRoofParams {
-  Global<const Vector16> from;
-  int64_t vectors = 0;    ///< of 16 bytes
-  Global<uint32_t> sums;  ///< [CTAs, kReadRoofWarps]: modulo 2^32, of what each warp read
+  Global<const Vector16> data;  ///< [vectors]
+  int64_t vectors = 0;
+  Global<uint32_t> sums;  ///< [threads of all CTAs]: exclusive or of the words that a thread read
 };
 
-constexpr int kReadRoofThreads = 512;
-constexpr int kReadRoofWarps = kReadRoofThreads / 32;
+constexpr int kReadRoofThreads = 256;
 
 }  // namespace kvbench
