@@ -22,7 +22,7 @@ struct DecodeBenchOptions {
   int repetitions = 21;
   int repetitions_a_roof = 4;  ///< the read roof has its turn before every so many of a cell
   int64_t roof_bytes = int64_t{1} << 30;
-  int64_t flush_bytes = 0;  ///< written before each repetition; 0: twice the L2
+  int64_t flush_bytes = 0;  ///< read before each repetition; 0: twice the L2
   int64_t tile_bytes = KvArena::kTileBytes;
 };
 

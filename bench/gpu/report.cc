@@ -141,7 +141,7 @@ Json DecodeReport(const ReportHead& head, const DeviceProperties& device,
                   const DecodeBenchOptions& options, const std::vector<DecodeResult>& results) {
   Json json = Head(head, device);
   json["method"] = {
-      {"l2", "cold: written over before each repetition"},
+      {"l2", "cold: another buffer is read before each repetition"},
       {"l2_flush_bytes", options.flush_bytes},
       {"clock", "events of the device around one layer's attention"},
       {"warmups", options.warmups},
