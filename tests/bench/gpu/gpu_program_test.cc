@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -66,7 +67,19 @@ class GpuProgram : public testing::Test {
     err_ = err.str();
     return code;
   }
-  json File() const { return json::parse(std::ifstream(file_)); }
+  /// What the program has written, valid against results/schema/gpu.schema.json where there is a
+  /// Python that can say so.
+  json File() const {
+    if (!std::string(KVBENCH_PYTHON).empty()) {
+      const std::string command =
+          std::string(KVBENCH_PYTHON) +
+          " -c 'import json, jsonschema, sys; schema, value = (json.load(open(p)) for p in "
+          "sys.argv[1:]); jsonschema.Draft202012Validator(schema).validate(value)' '" +
+          KVBENCH_SOURCE_DIR "/results/schema/gpu.schema.json' '" + file_ + "'";
+      EXPECT_EQ(std::system(command.c_str()), 0) << file_;
+    }
+    return json::parse(std::ifstream(file_));
+  }
 
   std::filesystem::path folder_;
   std::string file_;
