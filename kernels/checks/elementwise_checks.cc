@@ -3,10 +3,12 @@
 
 #include "kernels/checks/kernel_check.h"
 #include "kernels/cpu/elementwise.h"
+#include "kernels/cuda/dummy_weights_params.h"
 #include "kernels/cuda/elementwise_params.h"
 #include "kernels/cuda/kernel_names.h"
 #include "kernels/cuda/rms_norm_params.h"
 #include "kernels/cuda/rope_params.h"
+#include "kernels/dummy_weights.h"
 #include "kernels/float16.h"
 
 namespace kvbench {
@@ -169,6 +171,22 @@ double EmbedError(Device& device) {
   return Differing(Downloaded(hidden), expected);
 }
 
+double DummyWeightsError(Device& device, bool bf16) {
+  constexpr int64_t kCount = 3000;
+  constexpr uint64_t kSeed = 9;
+  const float range = DummyWeightRange(60);
+  std::vector<uint16_t> expected;
+  for (uint64_t i = 0; i < kCount; ++i) {
+    const float weight = DummyWeight(kSeed, i, range);
+    expected.push_back(bf16 ? FloatToBf16(weight) : FloatToFp16(weight));
+  }
+  const DeviceArray<uint16_t> out(device, kCount, "weights");
+  Launch(device, device.kernel(bf16 ? "dummy_weights/bf16" : "dummy_weights/fp16"),
+         {{Pieces(kCount), 1, 1}, 0},
+         DummyWeightsParams{.out = out.data(), .count = kCount, .seed = kSeed, .range = range});
+  return Differing(Downloaded(out), expected);
+}
+
 }  // namespace
 
 std::vector<KernelCheck> ElementwiseChecks() {
@@ -177,6 +195,8 @@ std::vector<KernelCheck> ElementwiseChecks() {
     const std::string type = bf16 ? "bf16" : "fp16";
     checks.push_back(
         {"convert/" + type, 0, [=](Device& device) { return ConvertError(device, bf16); }});
+    checks.push_back({"dummy_weights/" + type, 0,
+                      [=](Device& device) { return DummyWeightsError(device, bf16); }});
     checks.push_back(
         {"silu_mul/" + type, 1, [=](Device& device) { return SiluMulError(device, bf16); }});
     for (const bool add : {false, true}) {

@@ -3,6 +3,7 @@
 #include "kernels/cuda/attention_mma.h"
 #include "kernels/cuda/block_copy.h"
 #include "kernels/cuda/decode_cores.h"
+#include "kernels/cuda/dummy_weights.h"
 #include "kernels/cuda/elementwise.h"
 #include "kernels/cuda/kv_write.h"
 #include "kernels/cuda/read_roof.h"
@@ -20,6 +21,7 @@ KernelTable AllKernels() {
   AddAttentionMmaKernels(table);
   AddAttentionMergeKernels(table);
   AddBlockCopyKernels(table);
+  AddDummyWeightsKernels(table);
   AddElementwiseKernels(table);
   AddKvWriteKernels(table);
   AddReadRoofKernels(table);

@@ -6,6 +6,7 @@ set(KVBENCH_KERNEL_SOURCES
   attention_mma.cu
   block_copy.cu
   decode_cores.cu
+  dummy_weights.cu
   elementwise.cu
   kv_write.cu
   read_roof.cu

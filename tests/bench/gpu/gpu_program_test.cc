@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -46,7 +47,8 @@ class GpuProgram : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = std::filesystem::path(testing::TempDir()) /
-              (std::string("gpu_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+              (std::string("gpu_") + std::to_string(getpid()) + "_" +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::create_directories(folder_);
     file_ = (folder_ / "out.json").string();
     machine_ = {.open = [] { return std::make_unique<SimulatedDevice>(); },

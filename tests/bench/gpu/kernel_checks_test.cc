@@ -7,6 +7,7 @@
 #include "kernels/checks/forwarding_device.h"
 #include "kernels/checks/kernel_check.h"
 #include "kernels/cuda/all_kernels.h"
+#include "kernels/cuda/device_vllm_v1.h"
 #include "kernels/simulator/simulated_device.h"
 
 // Conformance of kernels itself: that it is complete, and that it sees what is wrong.
@@ -63,6 +64,19 @@ TEST(KernelChecks, EachSeesAWrongKernel) {
     const double error = check.error(device);
     EXPECT_FALSE(error <= check.tolerance) << check.what << ": " << error;
   }
+}
+
+TEST(KernelChecks, VllmV1RefusesWhatItHasNoRoomFor) {
+  SimulatedDevice device;
+  DeviceVllmV1 attention(device, {.num_heads = 1, .num_kv_heads = 1, .head_dim = 64, .layout = {}});
+  for (const AttentionSequence& sequence :
+       {AttentionSequence{.num_queries = 2, .context = 5},
+        AttentionSequence{.num_queries = 1, .context = DeviceVllmV1::kMaxContext + 1}}) {
+    EXPECT_THROW(attention.Plan(std::span(&sequence, 1)), std::invalid_argument);
+  }
+  EXPECT_THROW(
+      DeviceVllmV1(device, {.num_heads = 1, .num_kv_heads = 1, .head_dim = 96, .layout = {}}),
+      std::logic_error);
 }
 
 TEST(KernelChecks, NanIsWrongAndAFaultEndsTheRun) {
