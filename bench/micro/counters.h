@@ -29,6 +29,9 @@ namespace kvbench::micro {
 //     copied_bytes_per_s (read and written once each), roof_bytes_per_s, roof_share
 //   plan/prompts:/batch:/group:/threads:
 //     sequences_per_s
+//   plan/device/(contiguous|paged/block:N)/batch:   the GPU's work list of a step of decodes, on
+//   the
+//     ns_per_plan, sequences_per_s                  host: contexts up to 2,048, 8 KV heads
 //   dense/TYPE/in:/out:/rows:/threads:
 //     weight_bytes_per_s, flops_per_s, roof_bytes_per_s, roof_share: of the weights' bytes
 //     (TYPE onednn: the library's fp32 layer, where the build found it)
@@ -61,6 +64,7 @@ inline benchmark::Counter PerSecond(double amount,
 void RegisterAttention(Workbench& bench);
 void RegisterBookkeeping();
 void RegisterDense(Workbench& bench);
+void RegisterDevicePlan();
 void RegisterEngine();
 void RegisterKv(Workbench& bench);
 void RegisterOneDnn(Workbench& bench);  // where KVBENCH_HAS_ONEDNN is defined

@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
 #ifdef KVBENCH_HAS_ONEDNN
   kvbench::micro::RegisterOneDnn(bench);
 #endif
+  kvbench::micro::RegisterDevicePlan();
   kvbench::micro::RegisterBookkeeping();
   kvbench::micro::RegisterEngine();
 

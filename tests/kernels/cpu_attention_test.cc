@@ -5,9 +5,9 @@
 
 #include "fmt/format.h"
 #include "gtest/gtest.h"
+#include "kernels/checks/attention_case.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/attention_merge.h"
-#include "tests/kernels/attention_case.h"
 #include "tests/kernels/targets_for_test.h"
 
 namespace kvbench {

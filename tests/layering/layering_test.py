@@ -20,6 +20,8 @@ ALLOWED = {
               "bench/commands", "bench/micro"},
     "bench/commands": {"workloads", "cache", "baselines", "kernels", "results", "bench/engine", "bench/executors",
                        "bench"},
+    "bench/gpu": {"workloads", "cache", "baselines", "kernels", "results", "bench/engine", "bench/executors",
+                  "bench"},
     "bench/micro": {"workloads", "cache", "baselines", "kernels", "results", "bench/engine", "bench/executors",
                     "bench"},
 }

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/checks/attention_on_device.h"
 #include "kernels/cuda/kernel_entry.h"
+#include "kernels/simulator/simulated_device.h"
 #include "kernels/simulator/simulator.h"
-#include "tests/kernels/simulator/attention_on_device.h"
 
 // What attention kernels ask of memory: the bytes that they must load and no more, in whole
 // sectors, and shared memory without bank conflicts.

@@ -6,11 +6,12 @@
 #include <random>
 #include <vector>
 
+#include "kernels/checks/attention_on_device.h"
 #include "kernels/cuda/kernel_names.h"
 #include "kernels/float16.h"
 #include "kernels/kv_layout.h"
 #include "kernels/reference/attention.h"
-#include "tests/kernels/simulator/attention_on_device.h"
+#include "kernels/simulator/simulated_device.h"
 #include "tests/kernels/simulator/schedules.h"
 
 // Attention kernels where it gets narrow: pools beyond 2 and 4 GiB, nothing to attend to, parts of

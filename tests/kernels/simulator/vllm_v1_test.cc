@@ -1,9 +1,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/checks/attention_case.h"
 #include "kernels/cuda/vllm_v1_params.h"
 #include "kernels/reference/attention.h"
-#include "tests/kernels/attention_case.h"
 #include "tests/kernels/simulator/kernel_runner.h"
 
 namespace kvbench {

@@ -1,6 +1,8 @@
-#include "tests/kernels/simulator/attention_on_device.h"
+#include "kernels/checks/attention_on_device.h"
 
 #include <span>
+
+#include "kernels/cuda/device_vllm_v1.h"
 
 namespace kvbench {
 
@@ -12,7 +14,7 @@ int64_t OutFloats(const AttentionCase& c) {
 
 }  // namespace
 
-AttentionOnDevice::AttentionOnDevice(SimulatedDevice& device, const AttentionCase& c)
+AttentionOnDevice::AttentionOnDevice(Device& device, const AttentionCase& c)
     : device_(device),
       case_(c),
       q_(device, c.q_floats(), "q"),
@@ -29,16 +31,29 @@ AttentionOnDevice::AttentionOnDevice(SimulatedDevice& device, const AttentionCas
 
 void AttentionOnDevice::Run(DeviceAttentionShape::Decode decode, int32_t cta_budget,
                             int32_t cores_stages) {
+  DeviceAttentionShape shape = Shape();
+  shape.decode = decode;
+  shape.cores_stages = cores_stages;
+  shape.cta_budget = cta_budget;
+  RunBy<DeviceAttention>(shape);
+}
+
+void AttentionOnDevice::RunVllmV1() { RunBy<DeviceVllmV1>(Shape()); }
+
+DeviceAttentionShape AttentionOnDevice::Shape() const {
   const AttentionCall& call = case_.call();
-  DeviceAttention attention(device_, {.kv_type = call.kv_type,
-                                      .num_heads = call.num_heads,
-                                      .num_kv_heads = call.num_kv_heads,
-                                      .head_dim = call.head_dim,
-                                      .scale = call.scale,
-                                      .layout = call.layout,
-                                      .decode = decode,
-                                      .cores_stages = cores_stages,
-                                      .cta_budget = cta_budget});
+  return {.kv_type = call.kv_type,
+          .num_heads = call.num_heads,
+          .num_kv_heads = call.num_kv_heads,
+          .head_dim = call.head_dim,
+          .scale = call.scale,
+          .layout = call.layout};
+}
+
+template <typename Attention>
+void AttentionOnDevice::RunBy(const DeviceAttentionShape& shape) {
+  const AttentionCall& call = case_.call();
+  Attention attention(device_, shape);
   decode_kernel_ = attention.decode_kernel();
   device_.Fill(out_.data(), 0xff, static_cast<size_t>(out_.count()) * sizeof(float));
   attention.Plan(call.sequences);

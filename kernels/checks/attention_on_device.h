@@ -1,18 +1,21 @@
 #pragma once
 
+#include "kernels/checks/attention_case.h"
+#include "kernels/cuda/device.h"
 #include "kernels/cuda/device_attention.h"
-#include "kernels/simulator/simulated_device.h"
-#include "tests/kernels/attention_case.h"
 
 namespace kvbench {
 
-/// A case's memory on a simulated device.
+/// A case's memory on a device.
 class AttentionOnDevice {
  public:
-  AttentionOnDevice(SimulatedDevice& device, const AttentionCase& attention_case);
+  AttentionOnDevice(Device& device, const AttentionCase& attention_case);
 
   /// Runs the call with this kernel of decodes and brings the output back into the case.
   void Run(DeviceAttentionShape::Decode decode, int32_t cta_budget, int32_t cores_stages = 2);
+
+  /// The same by the historical kernel; every sequence has one query.
+  void RunVllmV1();
 
   const void* k() const { return k_.data(); }
   const void* v() const { return v_.data(); }
@@ -21,7 +24,11 @@ class AttentionOnDevice {
   const std::string& decode_kernel() const { return decode_kernel_; }
 
  private:
-  SimulatedDevice& device_;
+  DeviceAttentionShape Shape() const;
+  template <typename Attention>
+  void RunBy(const DeviceAttentionShape& shape);
+
+  Device& device_;
   const AttentionCase& case_;
   DeviceArray<float> q_;
   DeviceArray<float> out_;
@@ -29,8 +36,5 @@ class AttentionOnDevice {
   DeviceArray<uint8_t> v_;
   std::string decode_kernel_;
 };
-
-/// What an output may differ from the reference, as a share of the largest element of its row.
-constexpr double DeviceTolerance(KvType type) { return type == KvType::kFp16 ? 2e-3 : 1e-2; }
 
 }  // namespace kvbench

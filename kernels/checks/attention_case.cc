@@ -1,4 +1,4 @@
-#include "tests/kernels/attention_case.h"
+#include "kernels/checks/attention_case.h"
 
 #include <algorithm>
 #include <cmath>
