@@ -9,8 +9,8 @@
 
 #include "bench/gpu/decode_cell.h"
 #include "bench/gpu/kv_arena.h"
-#include "bench/gpu/roof_reader.h"
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/device_read_roof.h"
 
 namespace kvbench::gpu {
 

@@ -70,14 +70,16 @@ std::vector<KernelCheck> AttentionChecks(const AttentionCheckOptions& options) {
     add(PromptCases(options.coverage));
     add(OddGroupCases());
   }
+  const std::vector<AttentionCaseSpec> vllm_v1 = VllmV1Specs();
   std::vector<KernelCheck> checks;
+  checks.reserve(cases.size() + vllm_v1.size());
   for (const DeviceAttentionCase& c : cases) {
     checks.push_back(
         Check(c.spec, Kind(c), checks.size(), options.samples,
               [decode = c.decode, budget = c.cta_budget, stages = c.cores_stages](
                   AttentionOnDevice& on_device) { on_device.Run(decode, budget, stages); }));
   }
-  for (const AttentionCaseSpec& spec : VllmV1Specs()) {
+  for (const AttentionCaseSpec& spec : vllm_v1) {
     checks.push_back(Check(spec, "vllm_v1", checks.size(), options.samples,
                            [](AttentionOnDevice& on_device) { on_device.RunVllmV1(); }));
   }

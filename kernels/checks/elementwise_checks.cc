@@ -139,6 +139,7 @@ double ConvertError(Device& device, bool bf16) {
   std::mt19937 random(7);
   const std::vector<float> numbers = NormalNumbers(kCount, random);
   std::vector<uint16_t> expected;
+  expected.reserve(numbers.size());
   for (const float number : numbers) {
     expected.push_back(bf16 ? FloatToBf16(number) : FloatToFp16(number));
   }

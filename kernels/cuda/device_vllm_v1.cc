@@ -12,10 +12,8 @@ namespace kvbench {
 DeviceVllmV1::DeviceVllmV1(Device& device, const DeviceAttentionShape& shape)
     : device_(device),
       shape_(shape),
-      kernel_(
-          device.kernel(std::string("vllm_v1/") +
-                        (shape.kv_type == KvType::kFp16 ? KvTypeName<Fp16>() : KvTypeName<Bf16>()) +
-                        "/" + std::to_string(shape.head_dim))) {}
+      kernel_(device.kernel("vllm_v1/" + DeviceTypeName(shape.kv_type) + "/" +
+                            std::to_string(shape.head_dim))) {}
 
 void DeviceVllmV1::Plan(std::span<const AttentionSequence> sequences) {
   longest_ = 0;

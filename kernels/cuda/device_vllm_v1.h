@@ -15,7 +15,7 @@ namespace kvbench {
 class DeviceVllmV1 {
  public:
   /// `shape.decode`, `cores_stages` and `cta_budget` mean nothing here. Throws std::logic_error for
-  /// what has no kernel.
+  /// what has no kernel, std::invalid_argument for a KV type without any.
   DeviceVllmV1(Device& device, const DeviceAttentionShape& shape);
 
   /// Uploads what the kernel needs to know of a step. Throws std::invalid_argument where a sequence
