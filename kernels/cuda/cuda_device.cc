@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "kernels/cuda/all_kernels.h"
-#include "kernels/cuda/cuda_check.h"
 #include "kernels/cuda/cuda_gemm.h"
 
 namespace kvbench {
@@ -20,6 +19,14 @@ constexpr int32_t kSharedWithoutAsking = 48 * 1024;
 constexpr size_t kStagingBytes = size_t{8} << 20;
 /// What the driver rounds allocations up to at most.
 constexpr int64_t kAllocationUnit = int64_t{2} << 20;
+
+/// Throws CudaError for what is not cudaSuccess. `what` was asked of CUDA.
+void CheckCuda(cudaError_t status, const std::string& what) {
+  if (status != cudaSuccess) {
+    throw CudaError(what + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) +
+                    ")");
+  }
+}
 
 std::string VersionText(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);

@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "kernels/cuda/cuda_check.h"
+#include "kernels/cuda/cuda_device.h"
 
 namespace kvbench {
 
@@ -146,7 +146,7 @@ const Shape& CudaGemm::State::ShapeOf(const DeviceGemm& gemm) {
   return shape;
 }
 
-void CudaGemm::Multiply(const DeviceGemm& gemm, void* workspace, cudaStream_t stream) {
+void CudaGemm::Multiply(const DeviceGemm& gemm, void* workspace, CUstream_st* stream) {
   const Shape& shape = state_->ShapeOf(gemm);
   const float one = 1;
   const float zero = 0;

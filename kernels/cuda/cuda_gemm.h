@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <memory>
 
 #include "kernels/cuda/device.h"
+
+struct CUstream_st;  // what CUDA's streams point to
 
 namespace kvbench {
 
@@ -22,7 +22,7 @@ class CudaGemm {
   static constexpr size_t kWorkspace = size_t{32} << 20;
 
   /// Queues a multiplication. Throws CudaError.
-  void Multiply(const DeviceGemm& gemm, void* workspace, cudaStream_t stream);
+  void Multiply(const DeviceGemm& gemm, void* workspace, CUstream_st* stream);
 
  private:
   struct State;
