@@ -127,6 +127,44 @@ void CheckMetrics(const ComparedFile& base, const ComparedFile& next,
   }
 }
 
+using Words = std::vector<std::pair<std::string_view, std::string_view>>;
+
+/// The axes of a label; nothing where it is no label of ours.
+Words LabelWords(std::string_view label) {
+  Words words;
+  while (!label.empty()) {
+    const std::string_view word = label.substr(0, label.find(' '));
+    label.remove_prefix(std::min(label.size(), word.size() + 1));
+    const size_t equals = word.find('=');
+    if (equals == std::string_view::npos) {
+      return {};
+    }
+    words.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return words;
+}
+
+/// Labels without the axes that have one value alone, and without those in `left_out`.
+std::vector<std::string> NamesOf(
+    const std::vector<std::string>& labels,
+    const std::map<std::string_view, std::set<std::string_view>>& values,
+    const std::set<std::string_view>& left_out) {
+  const std::set<std::string_view> bare = {"model", "design", "executor"};
+  std::vector<std::string> names;
+  for (const std::string& label : labels) {
+    std::string short_name;
+    for (const auto& [name, value] : LabelWords(label)) {
+      const bool varies = values.at(name).size() > 1 && value != "none" && !left_out.contains(name);
+      if (varies || name == "model" || name == "design") {
+        short_name += short_name.empty() ? "" : " ";
+        short_name += bare.contains(name) ? std::string(value) : fmt::format("{}={}", name, value);
+      }
+    }
+    names.push_back(short_name.empty() ? label : short_name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string_view VerdictName(Verdict verdict) {
@@ -236,42 +274,16 @@ Comparison CompareFiles(const ComparedFile& base, const ComparedFile& next,
 }
 
 std::vector<std::string> ShortNames(const std::vector<std::string>& labels) {
-  const auto words_of = [](std::string_view label) {
-    std::vector<std::pair<std::string_view, std::string_view>> words;
-    while (!label.empty()) {
-      const std::string_view word = label.substr(0, label.find(' '));
-      label.remove_prefix(std::min(label.size(), word.size() + 1));
-      const size_t equals = word.find('=');
-      if (equals == std::string_view::npos) {
-        words.clear();
-        break;
-      }
-      words.emplace_back(word.substr(0, equals), word.substr(equals + 1));
-    }
-    return words;
-  };
   std::map<std::string_view, std::set<std::string_view>> values;
   for (const std::string& label : labels) {
-    for (const auto& [name, value] : words_of(label)) {
+    for (const auto& [name, value] : LabelWords(label)) {
       values[name].insert(value);
     }
   }
-  std::vector<std::string> names;
-  for (const std::string& label : labels) {
-    std::string short_name;
-    for (const auto& [name, value] : words_of(label)) {
-      const bool tells =
-          name == "model" || name == "design" || (values[name].size() > 1 && value != "none");
-      if (tells) {
-        short_name += short_name.empty() ? "" : " ";
-        short_name += name == "model" || name == "design" || name == "executor"
-                          ? std::string(value)
-                          : fmt::format("{}={}", name, value);
-      }
-    }
-    names.push_back(short_name.empty() ? label : short_name);
-  }
-  return names;
+  // The design decides the watermark and what preemption does.
+  std::vector<std::string> names = NamesOf(labels, values, {"watermark", "preemption"});
+  const std::set<std::string_view> different(names.begin(), names.end());
+  return different.size() == labels.size() ? names : NamesOf(labels, values, {});
 }
 
 void NameRuns(Comparison& comparison) {

@@ -23,8 +23,8 @@ std::string_view VerdictName(Verdict verdict);
 inline constexpr int64_t kNeededRepetitions = 9;
 
 struct CompareOptions {
-  double threshold = 0.05;           ///< a difference: 1 + threshold times as long, or its inverse
-  std::vector<std::string> metrics;  ///< empty: what fits the run (DefaultMetric)
+  double threshold = 0.05;  ///< a difference: 1 + threshold times as long, or its inverse
+  std::vector<std::string> metrics = {};  ///< empty: what fits the run (DefaultMetric)
   bool absolute = false;  ///< timings of different days or machines as they are, not as shares
 };
 

@@ -53,16 +53,16 @@ std::string QuantityText(double value) {
   return fmt::format("{:.4g}", value);
 }
 
-std::string TimingText(const TimingComparison& timing) {
+std::string TimingText(const TimingComparison& timing, bool figures) {
   std::string text = timing.metric;
   if (timing.base_median && timing.next_median) {
     text += fmt::format(" {} -> {}", QuantityText(*timing.base_median),
                         QuantityText(*timing.next_median));
   }
-  if (timing.slowdown) {
+  if (timing.slowdown && figures) {
     text += fmt::format(": {} time", PercentText(*timing.slowdown));
   }
-  if (timing.interval) {
+  if (timing.interval && figures) {
     text += fmt::format(" [{}, {}]", PercentText(timing.interval->low),
                         PercentText(timing.interval->high));
   }
@@ -75,7 +75,7 @@ std::string TimingText(const TimingComparison& timing) {
   return text;
 }
 
-std::string ReasonText(const RunComparison& run) {
+std::string ReasonText(const RunComparison& run, bool figures) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   constexpr size_t kShown = 3;
@@ -88,7 +88,7 @@ std::string ReasonText(const RunComparison& run) {
   }
   for (const TimingComparison& timing : run.timings) {
     if (run.verdict != Verdict::kChanged || timing.verdict == Verdict::kSlower) {
-      add(TimingText(timing));
+      add(TimingText(timing, figures || run.timings.size() > 1));
     }
   }
   for (const std::string& note : run.notes) {

@@ -40,10 +40,11 @@ CompareWriter FindCompareWriter(std::string_view name);
 std::string SummaryText(const Comparison& comparison);
 /// "+10.3 %" for 1.103.
 std::string PercentText(double slowdown);
-/// "needs 9 repetitions, has 3"; "completed: 10 -> 9"; one line for a run.
-std::string ReasonText(const RunComparison& run);
-/// "output_throughput 5,929 -> 5,300: +11.9 % time [+9.1 %, +14.2 %], p 0.0004"
-std::string TimingText(const TimingComparison& timing);
+/// "needs 9 repetitions, has 3"; "completed: 10 -> 9"; one line for a run. `figures` as below.
+std::string ReasonText(const RunComparison& run, bool figures = true);
+/// "output_throughput 5,929 -> 5,300: +11.9 % time [+9.1 %, +14.2 %], p 0.0004"; without figures
+/// "output_throughput 5,929 -> 5,300", for a table that has the others in columns.
+std::string TimingText(const TimingComparison& timing, bool figures = true);
 /// A quantity with so many digits that a difference of 1 in 1,000 shows.
 std::string QuantityText(double value);
 /// Whether somebody should look at such a run.

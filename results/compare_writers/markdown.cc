@@ -67,7 +67,7 @@ void AddTable(const Comparison& comparison, bool looking, std::string& text) {
                             ? fmt::format("{} to {}", PercentText(timing->interval->low),
                                           PercentText(timing->interval->high))
                             : "",
-                        Cell(ReasonText(run)));
+                        Cell(ReasonText(run, false)));
   }
   if (left_out > 0) {
     text +=
