@@ -5,7 +5,9 @@
 #include <new>
 #include <string>
 
+#include "bench/commands/compare.h"
 #include "bench/commands/info.h"
+#include "bench/commands/merge.h"
 #include "bench/commands/paper.h"
 #include "bench/commands/plan.h"
 #include "bench/commands/run.h"
@@ -57,6 +59,8 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   kvbench::AddRunCommand(app, CommandLine(argc, argv), exit_code);
   kvbench::AddPaperCommand(app, CommandLine(argc, argv), exit_code);
+  kvbench::AddCompareCommand(app, exit_code);
+  kvbench::AddMergeCommand(app, CommandLine(argc, argv));
   kvbench::AddPlanCommand(app);
   kvbench::AddTraceCommand(app);
   kvbench::AddInfoCommand(app);

@@ -76,7 +76,8 @@ DoneRun RunShown(const PlannedRun& run, int64_t repetition, const RunAllOptions&
                                      shown.OnStep(step);
                                      return !interrupt.interrupted();
                                    },
-                               .ranges = std::move(ranges)};
+                               .ranges = std::move(ranges),
+                               .busy_wait = options.busy_wait};
   DoneRun done;
   if (run.spec.find_rate.kind == RateGoal::Kind::kNone) {
     done.record = RunOnce(run, once);
@@ -153,6 +154,7 @@ std::vector<DoneRun> RunAll(std::vector<PlannedRun>& runs, const RunAllOptions& 
   RangeOutputs outputs(options.trace_events);
   RoofKeeper roofs;
   std::vector<size_t> side_by_side;
+  bool measured = false;
   // Repetitions are the outer loop, so that a slow spell of the machine does not hit one design
   // alone.
   for (size_t i = 0; i < done.size(); ++i) {
@@ -162,10 +164,17 @@ std::vector<DoneRun> RunAll(std::vector<PlannedRun>& runs, const RunAllOptions& 
       side_by_side.push_back(i);
     } else if (!interrupt.interrupted()) {
       const auto number = static_cast<int64_t>(i);
+      if (options.read_roof != nullptr && !measured) {
+        options.read_roof->Sample();
+      }
+      measured = true;
       done[i] = predicts && !run.spec.on_gpu()
                     ? MeasureBetweenRoofs(run, number, repetition, options, progress, interrupt,
                                           outputs, roofs)
                     : Measure(run, number, repetition, options, progress, interrupt, outputs);
+      if (options.read_roof != nullptr) {
+        options.read_roof->Sample();
+      }
     }
   }
   for (PlannedRun& run : runs) {

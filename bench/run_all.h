@@ -6,6 +6,7 @@
 
 #include "bench/find_rate.h"
 #include "bench/interrupt.h"
+#include "bench/read_roof_sampler.h"
 #include "bench/run_plan.h"
 #include "bench/trace_events.h"
 #include "results/record.h"
@@ -16,8 +17,10 @@ struct RunAllOptions {
   int64_t repetitions = 1;
   bool detailed = false;
   bool step_by_step = false;
-  int64_t jobs = 0;                     ///< modelled runs at one time, 0: as many as cores
-  TraceEvents* trace_events = nullptr;  ///< keeps the ranges of measured runs; may be null
+  int64_t jobs = 0;                      ///< modelled runs at one time, 0: as many as cores
+  TraceEvents* trace_events = nullptr;   ///< keeps the ranges of measured runs; may be null
+  ReadRoofSampler* read_roof = nullptr;  ///< sampled around measured runs; may be null
+  double busy_wait = 0;                  ///< test hook, of RunOnceOptions
 };
 
 /// A run that is done; nothing in it: interrupted.

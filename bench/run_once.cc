@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "bench/busy_wait_executor.h"
 #include "bench/executors/cpu_executor.h"
 #include "bench/executors/cuda_executor.h"
 #include "bench/record_builder.h"
@@ -88,7 +89,17 @@ std::optional<RunRecord> RunOnce(const PlannedRun& run, const RunOnceOptions& op
     ThreadPool pool(static_cast<int>(finished.threads));
     CpuExecutor executor(config, *cache, pool);
     finished.measured = &executor;
-    return finish(RunEngine(*requests, spec.limits, *cache, executor, engine));
+    if (options.busy_wait <= 0) {
+      return finish(RunEngine(*requests, spec.limits, *cache, executor, engine));
+    }
+    BusyWaitExecutor slower(executor, options.busy_wait);
+    std::optional<RunRecord> record =
+        finish(RunEngine(*requests, spec.limits, *cache, slower, engine));
+    if (record) {
+      record->notes.push_back(fmt::format("KVBENCH_TEST_BUSY_WAIT made every step {:.3g} % longer",
+                                          100 * options.busy_wait));
+    }
+    return record;
   }
   ModelledExecutor executor(run.machine->model);
   DigestedSource digested(*requests);

@@ -19,7 +19,8 @@ struct RunOnceOptions {
   bool step_by_step = false;  ///< modelled: no equal steps at once
   int64_t until_ps = std::numeric_limits<int64_t>::max();   ///< the run's clock stops there
   std::function<bool(const EngineProgress&)> on_step = {};  ///< false stops the run
-  Ranges ranges = {};  ///< measured: what profilers and timelines are told
+  Ranges ranges = {};    ///< measured: what profilers and timelines are told
+  double busy_wait = 0;  ///< measured, a test hook: each step takes so much longer (0.1: 10 %)
 };
 
 /// Runs one planned run. Nothing when on_step stopped it: half a run says nothing about a design.

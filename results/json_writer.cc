@@ -69,7 +69,8 @@ Json ToJson(const Environment& environment) {
           {"cores", OrNull(environment.cores)},
           {"memory_bytes", OrNull(environment.memory_bytes)},
           {"gpu", environment.gpu ? ToJson(*environment.gpu) : Json(nullptr)},
-          {"read_roof_bytes_per_s", Number(environment.read_roof_bytes_per_s)}};
+          {"read_roof_bytes_per_s", Number(environment.read_roof_bytes_per_s)},
+          {"read_roof_spread", Number(environment.read_roof_spread)}};
 }
 
 Json ToJson(const RunInfo& info) {
@@ -154,6 +155,17 @@ Json ToJson(const TraceInfo& trace) {
           {"seed", OrNull(trace.seed)},
           {"source", trace.source},
           {"prefix_reuse", trace.prefix_reuse}};
+}
+
+Json ToJson(const RunOrigin& origin) {
+  return {{"started_at", origin.started_at},
+          {"command", origin.command},
+          {"commit", OrNull(origin.commit)},
+          {"cpu_model", OrNull(origin.cpu_model)},
+          {"cores", OrNull(origin.cores)},
+          {"gpu", origin.gpu ? ToJson(*origin.gpu) : Json(nullptr)},
+          {"read_roof_bytes_per_s", Number(origin.read_roof_bytes_per_s)},
+          {"read_roof_spread", Number(origin.read_roof_spread)}};
 }
 
 // ---- what came out ----
@@ -289,6 +301,7 @@ Json ToJson(const RunRecord& run) {
   json["window"] = ToJson(run.window);
   json["executor"] = ToJson(run.executor);
   json["trace"] = ToJson(run.trace);
+  json["origin"] = run.origin ? ToJson(*run.origin) : Json(nullptr);
   json["duration"] = Number(run.duration);
   json["completed"] = run.completed;
   json["failed"] = run.failed;

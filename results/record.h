@@ -37,6 +37,7 @@ struct Environment {
   std::optional<int64_t> memory_bytes;
   std::optional<GpuInfo> gpu;
   std::optional<double> read_roof_bytes_per_s;  ///< measured, never from a data sheet
+  std::optional<double> read_roof_spread;       ///< of it: (90th - 10th percentile) / median
 };
 
 /// One invocation of the program.
@@ -132,6 +133,18 @@ struct TraceInfo {
   std::optional<int64_t> seed;
   std::string source;                    ///< a path, or the generator's parameters in words
   std::string prefix_reuse = "ignored";  ///< until a design reuses prefixes
+};
+
+/// Of a run in a merged file: the invocation and machine that it comes from.
+struct RunOrigin {
+  std::string started_at;  ///< RFC 3339, UTC
+  std::string command;
+  std::optional<std::string> commit;
+  std::optional<std::string> cpu_model;
+  std::optional<int64_t> cores;
+  std::optional<GpuInfo> gpu;
+  std::optional<double> read_roof_bytes_per_s;
+  std::optional<double> read_roof_spread;
 };
 
 /// Why requests were refused, and how many of them for that reason.
@@ -261,6 +274,7 @@ struct RunRecord {
   Window window;
   ExecutorInfo executor;
   TraceInfo trace;
+  std::optional<RunOrigin> origin;  ///< null: this invocation
 
   double duration = 0;  ///< seconds from first arrival to last completion, on the run's own clock
   int64_t completed = 0;
@@ -303,7 +317,7 @@ struct RunRecord {
 
 /// What a results file holds.
 struct ResultsFile {
-  static constexpr const char* kSchemaVersion = "1.1";
+  static constexpr const char* kSchemaVersion = "1.2";
   KvbenchInfo kvbench;
   Environment environment;
   RunInfo run_info;

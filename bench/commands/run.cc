@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -15,6 +16,7 @@
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
 #include "bench/rate_table.h"
+#include "bench/read_roof_sampler.h"
 #include "bench/run_all.h"
 #include "bench/run_plan.h"
 #include "bench/run_spec.h"
@@ -43,6 +45,7 @@ Examples:
   kvbench run --lengths sharegpt:scale=0.25 --requests 50 --design contiguous-max,paged \
       --kv-memory 32MiB --max-model-len 512
   kvbench run quick --model twin-mha --requests 20 --trace-events events.json
+  kvbench run quick --model twin-mha --repetitions 9 --read-roof --out base.json
 )";
 
 constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
@@ -52,8 +55,16 @@ struct RunOptions {
   std::map<std::string, std::string, std::less<>> flags;  // by field name, as typed
   std::string out;
   std::string trace_events;
+  bool read_roof = false;
   RunAllOptions how;
 };
+
+/// A test hook in the environment: a share by which every measured step is made longer. Each record
+/// says so.
+double PlantedBusyWait() {
+  const char* share = std::getenv("KVBENCH_TEST_BUSY_WAIT");
+  return share == nullptr ? 0 : ParseNumber(share);
+}
 
 /// A suite's set of runs with the flags in place of its own values.
 void ApplyFlags(const RunOptions& options, AxisValues& axes) {
@@ -130,6 +141,11 @@ int Run(const RunOptions& options, const std::string& command_line) {
     how.trace_events = &events;
   }
   std::vector<PlannedRun> runs = PlanRuns(specs);
+  std::optional<ReadRoofSampler> read_roof;
+  if (options.read_roof) {
+    how.read_roof = &read_roof.emplace();
+  }
+  how.busy_wait = PlantedBusyWait();
   ResultsFile file;
   file.kvbench = DescribeProgram();
   file.environment = DescribeEnvironment();
@@ -154,6 +170,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
     if (run.record) {
       if (run.record->executor.roofs && !file.environment.gpu) {
         file.environment.read_roof_bytes_per_s = run.record->executor.roofs->read_bytes_per_s;
+        file.environment.read_roof_spread = run.record->executor.roofs->read_spread;
       }
       file.runs.push_back(std::move(*run.record));
     } else {
@@ -162,6 +179,10 @@ int Run(const RunOptions& options, const std::string& command_line) {
     if (run.bounds) {
       searched.push_back({&file.runs.back(), *run.bounds});
     }
+  }
+  if (read_roof && read_roof->bytes_per_s()) {
+    file.environment.read_roof_bytes_per_s = read_roof->bytes_per_s();
+    file.environment.read_roof_spread = read_roof->spread();
   }
   file.run_info.duration_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -230,6 +251,11 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
   command
       ->add_flag("--step-by-step", options->how.step_by_step,
                  "modelled: no equal steps at once; the same result, slower")
+      ->group("How it runs");
+  command
+      ->add_flag("--read-roof", options->read_roof,
+                 "measure what this machine reads from memory around the measured runs, so that "
+                 "files of different days and machines can be compared")
       ->group("How it runs");
   command->add_option("--out", options->out, "write the results there as JSON")
       ->type_name("FILE")

@@ -149,6 +149,7 @@ ResultsFile ExampleResults() {
   file.environment.memory_bytes = 8'589'934'592;
   file.environment.gpu = GpuInfo{"Example GPU", 42'949'672'960, "570.00", "9.0", 52'428'800};
   file.environment.read_roof_bytes_per_s = 2.5e10;
+  file.environment.read_roof_spread = 0.125;
   file.run_info = {"kvbench run quick.json --out r.json", "quick", "2025-01-31T12:00:00Z", 101.25,
                    true};
   for (const char* design : {"contiguous-max", "contiguous-pow2", "contiguous-oracle", "paged"}) {
@@ -188,6 +189,14 @@ ResultsFile ExampleResults() {
     run.notes = {MemoryNote(run)};
     run.label = MakeLabel(run);
     run.executor.repetitions = 2;
+    run.origin = RunOrigin{.started_at = "2025-01-30T12:00:00Z",
+                           .command = "kvbench run quick.json --out monday.json",
+                           .commit = std::nullopt,
+                           .cpu_model = "Example CPU",
+                           .cores = 2,
+                           .gpu = std::nullopt,
+                           .read_roof_bytes_per_s = 2e10,
+                           .read_roof_spread = 0.25};
     file.runs.push_back(run);
     run.repetition = 1;
     run.duration *= 1.125;

@@ -1,0 +1,191 @@
+#include "bench/commands/compare.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "bench/exec_compare.h"
+#include "bench/interrupt.h"
+#include "bench/output_file.h"
+#include "bench/units.h"
+#include "results/bad_results.h"
+#include "results/compare.h"
+#include "results/compare_writers/compare_writers.h"
+#include "workloads/error.h"
+#include "workloads/quoting.h"
+
+namespace kvbench {
+
+namespace {
+
+constexpr const char* kExamples =
+    R"(Counts must be equal. Timings are judged over repetitions: slower is a ratio beyond the threshold
+with an interval that does not reach it. The exit code is 1 when a run is slower or changed.
+
+Examples:
+  kvbench compare base.json new.json
+  kvbench compare results/reference/ci.json build/ci.json --threshold 200% --format github
+  kvbench compare base.json new.json --metric mean_ttft_ms,p99_tpot_ms --format markdown
+  kvbench compare --exec build-main/bin/kvbench build/release/bin/kvbench ci
+)";
+
+constexpr int kInterrupted = 130;
+
+struct CompareFlags {
+  std::vector<std::string> names;
+  bool exec = false;
+  std::string threshold = "5%";
+  std::vector<std::string> metrics;
+  std::string format = "text";
+  std::string out;
+  bool absolute = false;
+  int64_t budget = 60;
+};
+
+/// "5%", "5 %" and "0.05" are the same.
+double ParseThreshold(const std::string& text) {
+  std::string number = text;
+  const bool percent = number.ends_with('%');
+  if (percent) {
+    number.pop_back();
+    while (number.ends_with(' ')) {
+      number.pop_back();
+    }
+  }
+  const double value = ParseNumber(number) / (percent ? 100 : 1);
+  if (value <= 0 || value > 100) {
+    throw Error(
+        fmt::format("--threshold {}: a difference such as 5% or 0.05, above 0", Quoted(text)));
+  }
+  return value;
+}
+
+CompareReport CompareAll(const CompareFlags& flags, const CompareOptions& options) {
+  if (flags.names.size() < 2) {
+    throw Error("compare needs a base and a new results file: kvbench compare BASE NEW");
+  }
+  CompareReport report{.threshold = options.threshold, .comparisons = {}};
+  // The first two are read side by side.
+  std::future<ComparedFile> first = std::async(
+      std::launch::async, [&] { return ReadComparedFile(flags.names[1], ReadOptions{}); });
+  const ComparedFile base = ReadComparedFile(flags.names[0]);
+  for (size_t i = 1; i < flags.names.size(); ++i) {
+    const ComparedFile next = i == 1 ? first.get() : ReadComparedFile(flags.names[i]);
+    report.comparisons.push_back(CompareFiles(base, next, options));
+  }
+  return report;
+}
+
+CompareReport CompareTurnByTurn(const CompareFlags& flags, const CompareOptions& options,
+                                bool& interrupted) {
+  if (flags.names.size() != 3) {
+    throw Error(
+        "--exec needs two programs and a suite: kvbench compare --exec BASE_PROGRAM NEW_PROGRAM "
+        "SUITE");
+  }
+  const InterruptGuard interrupt;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  ExecCompareOptions exec{.base = flags.names[0],
+                          .next = flags.names[1],
+                          .suite = flags.names[2],
+                          .compare = options,
+                          .budget = flags.budget,
+                          .on_pair = {}};
+  exec.on_pair = [&](int64_t pairs) {
+    if (terminal) {
+      fmt::print(stderr, "\r\033[Kpair {} of at most {}", pairs, flags.budget);
+      std::fflush(stderr);
+    }
+    return !interrupt.interrupted();
+  };
+  CompareReport report{.threshold = options.threshold, .comparisons = {CompareByExec(exec)}};
+  if (terminal) {
+    fmt::print(stderr, "\r\033[K");
+  }
+  interrupted = interrupt.interrupted();
+  return report;
+}
+
+int Compare(const CompareFlags& flags) {
+  const CompareWriter writer = FindCompareWriter(flags.format);
+  if (writer == nullptr) {
+    throw Error(fmt::format("unknown format {}: there are text, markdown, json, junit and github",
+                            Quoted(flags.format)));
+  }
+  CompareOptions options;
+  options.threshold = ParseThreshold(flags.threshold);
+  options.metrics = flags.metrics;
+  options.absolute = flags.absolute;
+  if (!flags.out.empty()) {
+    CheckWritable(flags.out);
+  }
+  bool interrupted = false;
+  CompareReport report;
+  try {
+    report =
+        flags.exec ? CompareTurnByTurn(flags, options, interrupted) : CompareAll(flags, options);
+  } catch (const BadResults& error) {
+    throw Error(error.what());
+  }
+  const std::string text = writer(report);
+  if (flags.out.empty()) {
+    fmt::print("{}", text);
+  } else {
+    WriteFileAtomically(flags.out, [&](std::ostream& out) { out << text; });
+    for (const Comparison& comparison : report.comparisons) {
+      fmt::print("{} against {}: {}\n", comparison.next, comparison.base, SummaryText(comparison));
+    }
+  }
+  if (std::fflush(stdout) != 0) {
+    throw Error("cannot write the comparison to the standard output; is the disk full?");
+  }
+  return interrupted ? kInterrupted : report.failed() ? 1 : 0;
+}
+
+}  // namespace
+
+void AddCompareCommand(CLI::App& app, int& exit_code) {
+  const auto flags = std::make_shared<CompareFlags>();
+  CLI::App* command = app.add_subcommand("compare", "Say what became slower, faster or different");
+  command->footer(kExamples);
+  command
+      ->add_option("names", flags->names,
+                   "results files, or the JSON of kvbench_micro; with --exec two programs and a "
+                   "suite")
+      ->type_name("BASE NEW...")
+      ->required();
+  command->add_flag("--exec", flags->exec,
+                    "run two programs turn by turn until their timings are told apart");
+  command->add_option("--threshold", flags->threshold, "how much longer is slower: 5% or 0.05")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  command
+      ->add_option("--metric", flags->metrics,
+                   "timings to compare, as the results file names them [output_throughput; "
+                   "normalized_latency_mean_s_per_token where requests arrive by the clock; "
+                   "real_time_ns of benchmarks]")
+      ->type_name("NAME,...")
+      ->delimiter(',');
+  command->add_option("--format", flags->format, "text, markdown, json, junit or github")
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command->add_option("--out", flags->out, "write there instead of to the standard output")
+      ->type_name("FILE");
+  command->add_flag("--absolute", flags->absolute,
+                    "timings of different days or machines as they are, not as shares of the "
+                    "machines' read roofs");
+  command->add_option("--budget", flags->budget, "pairs of turns at most, with --exec")
+      ->type_name("N")
+      ->check(CLI::Range(1, 60))
+      ->capture_default_str();
+  command->callback([flags, &exit_code] { exit_code = Compare(*flags); });
+}
+
+}  // namespace kvbench

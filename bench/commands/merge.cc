@@ -1,0 +1,66 @@
+#include "bench/commands/merge.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <ostream>
+#include <vector>
+
+#include "bench/output_file.h"
+#include "results/bad_results.h"
+#include "results/merge.h"
+#include "workloads/error.h"
+
+namespace kvbench {
+
+namespace {
+
+constexpr const char* kExamples =
+    R"(Repetitions of later files follow those of earlier ones; each run keeps its samples and says in
+`origin` which invocation and machine it comes from.
+
+Examples:
+  kvbench merge monday.json tuesday.json --out both.json
+  kvbench compare both.json today.json
+)";
+
+struct MergeFlags {
+  std::vector<std::string> files;
+  std::string out;
+};
+
+void Merge(const MergeFlags& flags, const std::string& command_line) {
+  if (flags.files.size() < 2) {
+    throw Error("merge needs two results files or more: kvbench merge A B --out FILE");
+  }
+  MergeSummary summary;
+  try {
+    WriteFileAtomically(flags.out, [&](std::ostream& out) {
+      summary = MergeResults(flags.files, command_line, out);
+    });
+  } catch (const BadResults& error) {
+    throw Error(error.what());
+  }
+  fmt::print(stderr, "Results: {} ({} runs of {} labels, from {} files)\n", flags.out, summary.runs,
+             summary.labels, summary.files);
+}
+
+}  // namespace
+
+void AddMergeCommand(CLI::App& app, const std::string& command_line) {
+  const auto flags = std::make_shared<MergeFlags>();
+  CLI::App* command = app.add_subcommand(
+      "merge", "Join results files of the same suite, made on different days or machines");
+  command->footer(kExamples);
+  command->add_option("files", flags->files, "results files of one suite")
+      ->type_name("FILE...")
+      ->required();
+  command->add_option("--out", flags->out, "write the joined results there as JSON")
+      ->type_name("FILE")
+      ->required();
+  command->callback([flags, command_line] { Merge(*flags, command_line); });
+}
+
+}  // namespace kvbench

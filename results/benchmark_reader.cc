@@ -1,0 +1,83 @@
+#include "results/benchmark_reader.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "results/bad_results.h"
+
+namespace kvbench {
+namespace {
+
+using Json = nlohmann::json;
+
+double NanosecondsIn(const std::string& unit) {
+  return unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
+}
+
+/// Numbers that say how it was run, not how fast it was.
+bool IsBookkeeping(const std::string& key) {
+  return key == "family_index" || key == "per_family_instance_index" || key == "repetitions" ||
+         key == "repetition_index" || key == "threads" || key == "iterations" || key == "sequences";
+}
+
+}  // namespace
+
+void BenchmarkReader::Add(const Json& benchmark, size_t index) {
+  const std::string where = fmt::format("{}: benchmarks[{}]", file_.name, index);
+  if (!benchmark.is_object() || !benchmark.contains("name") || !benchmark["name"].is_string()) {
+    throw BadResults(where + " has no name");
+  }
+  if (benchmark.value("run_type", Json("iteration")) != "iteration" ||
+      benchmark.value("error_occurred", Json(false)) == true) {
+    return;
+  }
+  ComparedRun run;
+  run.kind = RunKind::kBenchmark;
+  run.label = benchmark["name"].get<std::string>();
+  int64_t& next = repetitions_[run.label];
+  run.repetition =
+      benchmark.contains("repetition_index") && benchmark["repetition_index"].is_number_integer()
+          ? benchmark["repetition_index"].get<int64_t>()
+          : next;
+  ++next;
+  const Json unit = benchmark.value("time_unit", Json("ns"));
+  const double scale = NanosecondsIn(unit.is_string() ? unit.get<std::string>() : "ns");
+  for (const auto& [key, value] : benchmark.items()) {
+    if (!value.is_number() || IsBookkeeping(key)) {
+      continue;
+    }
+    const bool time = key == "real_time" || key == "cpu_time";
+    const double number = value.get<double>() * (time ? scale : 1);
+    run.metrics.push_back({file_.Name(time ? key + "_ns" : key), number});
+  }
+  if (!run.Metric("real_time_ns")) {
+    throw BadResults(where + ".real_time is no number");
+  }
+  for (const char* roof : {"roof_bytes_per_s", "fma_flops_per_s"}) {
+    const std::optional<double> value = run.Metric(roof);
+    if (value && *value > 0 && !run.roof) {
+      run.roof = RunRoof{*value, std::nullopt};
+    }
+  }
+  file_.runs.push_back(std::move(run));
+}
+
+void BenchmarkReader::Finish(const ResultsHead& head) {
+  const Json context = head.json().value("context", Json::object());
+  const auto text = [&](const char* key, const char* otherwise) {
+    const auto found = context.is_object() ? context.find(key) : context.end();
+    return found != context.end() && found->is_string() ? found->get<std::string>()
+                                                        : std::string(otherwise);
+  };
+  const Json cpus = context.is_object() ? context.value("num_cpus", Json()) : Json();
+  const std::string machine = text("cpu_model", text("host_name", "an unknown CPU").c_str());
+  const std::string sitting =
+      fmt::format("{}{} on {}", machine, cpus.is_number() ? ", " + cpus.dump() + " cores" : "",
+                  text("date", "an unknown day").substr(0, 10));
+  for (ComparedRun& run : file_.runs) {
+    run.sitting = sitting;
+  }
+}
+
+}  // namespace kvbench

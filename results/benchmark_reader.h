@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "results/compared_file.h"
+#include "results/results_head.h"
+
+namespace kvbench {
+
+/// Reads the JSON of Google Benchmark (`kvbench_micro --benchmark_format=json`) into a
+/// ComparedFile: one run for each repetition of each benchmark; its aggregates are left out.
+/// Metrics are real_time_ns, cpu_time_ns and the counters. roof_bytes_per_s, or else
+/// fma_flops_per_s, is the roof that was measured between the iterations.
+class BenchmarkReader {
+ public:
+  explicit BenchmarkReader(ComparedFile& file) : file_(file) {}
+
+  /// An element of `benchmarks`. Throws BadResults.
+  void Add(const nlohmann::json& benchmark, size_t index);
+  /// All of them are there; the head has `context`.
+  void Finish(const ResultsHead& head);
+
+ private:
+  ComparedFile& file_;
+  std::map<std::string, int64_t> repetitions_;  // so far, for those that do not say
+};
+
+}  // namespace kvbench

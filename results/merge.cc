@@ -1,0 +1,210 @@
+#include "results/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "results/bad_results.h"
+#include "results/compared_file.h"
+#include "results/json_layout.h"
+#include "results/json_splitter.h"
+#include "results/record.h"
+#include "results/results_head.h"
+
+namespace kvbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A file's head and how many repetitions of each label it has.
+struct MergedFile {
+  ComparedFile checked;
+  Json head = Json::object();
+};
+
+Json Parse(const std::string& path, const std::string& text, const std::string& place) {
+  try {
+    return Json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw BadResults(fmt::format("{}: {} is no JSON: {}", path, place, WithoutPrefix(error)));
+  }
+}
+
+MergedFile ReadHead(const std::string& path) {
+  MergedFile file;
+  file.checked = ReadComparedFile(path);
+  if (file.checked.benchmarks) {
+    throw BadResults(path + " is the JSON of Google Benchmark: only results files are merged");
+  }
+  JsonParts parts;
+  parts.on_value = [&](std::string_view key, const std::string& text) {
+    file.head[std::string(key)] = Parse(path, text, std::string(key));
+  };
+  parts.on_element = [](std::string_view, size_t, const std::string&) {};
+  SplitJsonFile(path, parts);
+  return file;
+}
+
+void CheckMergeable(const std::vector<MergedFile>& files) {
+  std::map<std::string, std::string> invocations;
+  for (const MergedFile& file : files) {
+    const std::optional<std::string>& suite = files.front().checked.suite;
+    if (file.checked.suite != suite) {
+      throw BadResults(fmt::format("{} is of suite {} and {} of {}: only files of one suite merge",
+                                   files.front().checked.name, suite.value_or("(none)"),
+                                   file.checked.name, file.checked.suite.value_or("(none)")));
+    }
+    const std::string invocation = file.head["run_info"].dump() + file.head["environment"].dump();
+    const auto [found, added] = invocations.emplace(invocation, file.checked.name);
+    if (!added) {
+      throw BadResults(
+          fmt::format("{} and {} are the same invocation: merging them would count it "
+                      "twice",
+                      found->second, file.checked.name));
+    }
+  }
+}
+
+/// An object with the keys of the first, null where the files differ. `keep`: the first's instead.
+Json Common(const std::vector<MergedFile>& files, const char* key,
+            const std::set<std::string_view>& keep) {
+  Json common = files.front().head.value(key, Json::object());
+  for (auto& [name, value] : common.items()) {
+    for (const MergedFile& file : files) {
+      const Json object = file.head.value(key, Json::object());
+      if (!keep.contains(name) && (!object.contains(name) || object[name] != value)) {
+        value = nullptr;
+      }
+    }
+  }
+  return common;
+}
+
+Json MergedInfo(const std::vector<MergedFile>& files, const std::string& command_line) {
+  Json info = files.front().head["run_info"];
+  double duration = 0;
+  std::string started = info.value("started_at", "");
+  bool complete = true;
+  for (const MergedFile& file : files) {
+    const Json& other = file.head["run_info"];
+    duration += other.contains("duration_s") && other["duration_s"].is_number()
+                    ? other["duration_s"].get<double>()
+                    : 0;
+    started = std::min(started, other.value("started_at", started));
+    complete = complete && file.checked.complete;
+  }
+  info["command"] = command_line;
+  info["started_at"] = started;
+  info["duration_s"] = duration;
+  info["complete"] = complete;
+  return info;
+}
+
+Json OriginOf(const Json& head) {
+  const auto get = [&](const char* object, const char* key) {
+    const Json part = head.value(object, Json::object());
+    return part.contains(key) ? part[key] : Json(nullptr);
+  };
+  return {{"started_at", get("run_info", "started_at")},
+          {"command", get("run_info", "command")},
+          {"commit", get("kvbench", "commit")},
+          {"cpu_model", get("environment", "cpu_model")},
+          {"cores", get("environment", "cores")},
+          {"gpu", get("environment", "gpu")},
+          {"read_roof_bytes_per_s", get("environment", "read_roof_bytes_per_s")},
+          {"read_roof_spread", get("environment", "read_roof_spread")}};
+}
+
+/// The run with its keys in order, `origin` right after `trace` where it is new.
+Json WithOrigin(Json run, const Json& origin) {
+  if (run.contains("origin")) {
+    if (run["origin"].is_null()) {
+      run["origin"] = origin;
+    }
+    return run;
+  }
+  Json result = Json::object();
+  for (auto& [key, value] : run.items()) {
+    result[key] = std::move(value);
+    if (key == "trace") {
+      result["origin"] = origin;
+    }
+  }
+  return result;
+}
+
+/// The newest version of the files, and at least this program's: unknown keys are kept.
+std::string MergedVersion(const std::vector<MergedFile>& files) {
+  const std::string own = ResultsFile::kSchemaVersion;
+  const size_t dot = own.find('.');
+  int64_t minor = std::stoll(own.substr(dot + 1));
+  for (const MergedFile& file : files) {
+    minor = std::max(minor, file.checked.minor_version);
+  }
+  return fmt::format("{}.{}", own.substr(0, dot), minor);
+}
+
+}  // namespace
+
+MergeSummary MergeResults(const std::vector<std::string>& paths, const std::string& command_line,
+                          std::ostream& out) {
+  std::vector<MergedFile> files;
+  for (const std::string& path : paths) {
+    files.push_back(ReadHead(path));
+  }
+  CheckMergeable(files);
+  const auto write = [&](const char* key, const Json& value) {
+    out << "  \"" << key << "\": ";
+    WriteJson(value, 2, out);
+    out << ",\n";
+  };
+  Json environment = Common(files, "environment", {});
+  if (!environment.contains("read_roof_spread")) {
+    environment["read_roof_spread"] = nullptr;
+  }
+  out << "{\n";
+  write("schema_version", MergedVersion(files));
+  write("kvbench", Common(files, "kvbench", {"version", "build_type", "compiler"}));
+  write("environment", environment);
+  write("run_info", MergedInfo(files, command_line));
+  out << "  \"runs\": [";
+  MergeSummary summary;
+  std::unordered_map<std::string, int64_t> next;  // repetition of each label
+  const char* separator = "\n    ";
+  for (const MergedFile& file : files) {
+    const std::string& path = file.checked.name;
+    const Json origin = OriginOf(file.head);
+    std::unordered_map<std::string, int64_t> after = next;
+    JsonParts parts;
+    parts.on_value = [](std::string_view, const std::string&) {};
+    parts.on_element = [&](std::string_view key, size_t index, const std::string& text) {
+      Json run = WithOrigin(Parse(path, text, fmt::format("{}[{}]", key, index)), origin);
+      const auto label = run["label"].get<std::string>();
+      const auto first = next.find(label);
+      const int64_t repetition =
+          run["repetition"].get<int64_t>() + (first == next.end() ? 0 : first->second);
+      run["repetition"] = repetition;
+      int64_t& known = after[label];
+      known = std::max(known, repetition + 1);
+      out << separator;
+      WriteJson(run, 4, out);
+      separator = ",\n    ";
+      ++summary.runs;
+    };
+    SplitJsonFile(path, parts);
+    next = std::move(after);
+    ++summary.files;
+  }
+  out << "\n  ]\n}\n";
+  summary.labels = static_cast<int64_t>(next.size());
+  return summary;
+}
+
+}  // namespace kvbench
