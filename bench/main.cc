@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "bench/commands/export.h"
 #include "bench/commands/info.h"
 #include "bench/commands/paper.h"
 #include "bench/commands/plan.h"
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   kvbench::AddRunCommand(app, CommandLine(argc, argv), exit_code);
   kvbench::AddPaperCommand(app, CommandLine(argc, argv), exit_code);
+  kvbench::AddExportCommand(app);
   kvbench::AddPlanCommand(app);
   kvbench::AddTraceCommand(app);
   kvbench::AddInfoCommand(app);

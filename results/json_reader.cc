@@ -51,6 +51,9 @@ std::string Without(std::string_view key, std::string_view object, std::string_v
 /// "1.1" of this program's major version. Throws ResultsError for another one.
 void CheckVersion(const JsonValue& file) {
   const JsonValue value = file.At("schema_version");
+  if (value.is_null()) {
+    throw ResultsError("there is no schema_version: this is no results file of kvbench");
+  }
   const std::string version = value.String();
   const std::string ours = ResultsFile::kSchemaVersion;
   const std::string major = ours.substr(0, ours.find('.') + 1);

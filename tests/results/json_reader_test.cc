@@ -51,7 +51,7 @@ TEST(JsonReader, TimelinesCanBePassedOver) {
 // Wherever a file is cut, it is a sentence that says so.
 TEST(JsonReader, TruncatedAnywhere) {
   const std::string text = ResultsJson(ExampleResults());
-  for (size_t size = 1; size + 2 < text.size(); size += size < 2'000 ? 1 : 37) {
+  for (size_t size = 1; size + 2 < text.size(); size += size < 500 ? 1 : 97) {
     const std::string problem = Problem(text.substr(0, size));
     ASSERT_THAT(problem, HasSubstr("cut off")) << size;
   }
@@ -75,7 +75,7 @@ TEST(JsonReader, Versions) {
     EXPECT_THAT(Problem(With("/schema_version", version)), HasSubstr("this kvbench reads 1.x"))
         << version;
   }
-  EXPECT_THAT(Problem(With("/schema_version", nullptr)), HasSubstr("schema_version is null"));
+  EXPECT_THAT(Problem(With("/schema_version", nullptr)), HasSubstr("no schema_version"));
 }
 
 TEST(JsonReader, KeysOfANewerMinorVersionArePassedOver) {
