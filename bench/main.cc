@@ -9,6 +9,7 @@
 #include "bench/commands/info.h"
 #include "bench/commands/paper.h"
 #include "bench/commands/plan.h"
+#include "bench/commands/report.h"
 #include "bench/commands/run.h"
 #include "bench/commands/trace.h"
 #include "bench/version.h"
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
   kvbench::AddRunCommand(app, CommandLine(argc, argv), exit_code);
   kvbench::AddPaperCommand(app, CommandLine(argc, argv), exit_code);
   kvbench::AddExportCommand(app);
+  kvbench::AddReportCommand(app);
   kvbench::AddPlanCommand(app);
   kvbench::AddTraceCommand(app);
   kvbench::AddInfoCommand(app);
