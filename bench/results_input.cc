@@ -6,25 +6,13 @@
 #include <map>
 #include <utility>
 
+#include "bench/mapped_file.h"
 #include "results/json_scanner.h"
 #include "workloads/error.h"
 #include "workloads/quoting.h"
-#include "workloads/text_file.h"
 
 namespace kvbench {
 namespace {
-
-/// Whether a label has the part, whole: "design=paged" is not in "design=paged-x".
-bool HasPart(const std::string& label, const std::string& part) {
-  return (" " + label + " ").find(" " + part + " ") != std::string::npos;
-}
-
-void KeepOnly(const std::vector<std::string>& parts, ResultsFile& file) {
-  std::erase_if(file.runs, [&](const RunRecord& run) {
-    return !std::all_of(parts.begin(), parts.end(),
-                        [&](const std::string& part) { return HasPart(run.label, part); });
-  });
-}
 
 /// Results are joined by label and repetition: two runs that are called the same cannot be told
 /// apart.
@@ -57,7 +45,8 @@ void CheckWanted(const std::string& path, ResultsKind kind, const InputOptions& 
 }
 
 void AddFile(const std::string& path, const InputOptions& options, ResultsInput& input) {
-  std::string text = ReadTextFile(path);
+  MappedFile file(path);
+  const std::string_view text = file.text();
   const ResultsKind kind = KindOfResults(text);
   CheckWanted(path, kind, options);
   if (kind == ResultsKind::kBenchmark || kind == ResultsKind::kPaper) {
@@ -65,11 +54,13 @@ void AddFile(const std::string& path, const InputOptions& options, ResultsInput&
       throw Error(fmt::format("{}: {}", ShownPath(path), why));
     }
     auto& files = kind == ResultsKind::kPaper ? input.papers : input.benchmarks;
-    files.push_back({path, std::move(text)});
+    files.push_back({path, std::string(text)});
     return;
   }
   try {
-    input.results.push_back({path, ParseResults(text, options.read)});
+    ReadOptions read = options.read;
+    read.on_progress = [&file](size_t bytes) { file.Release(bytes); };
+    input.results.push_back({path, ParseResults(text, read)});
   } catch (const ResultsError& error) {
     throw Error(fmt::format("{}: {}", ShownPath(path), error.what()));
   }
@@ -82,6 +73,12 @@ void AddFile(const std::string& path, const InputOptions& options, ResultsInput&
 }
 
 }  // namespace
+
+bool HasParts(const std::string& label, const std::vector<std::string>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return (" " + label + " ").find(" " + part + " ") != std::string::npos;
+  });
+}
 
 std::vector<const RunRecord*> ResultsInput::Runs() const {
   std::vector<const RunRecord*> runs;
@@ -103,7 +100,8 @@ ResultsInput ReadResultsInput(const std::vector<std::string>& paths, const Input
     return input;
   }
   for (InputFile<ResultsFile>& file : input.results) {
-    KeepOnly(options.only, file.content);
+    std::erase_if(file.content.runs,
+                  [&](const RunRecord& run) { return !HasParts(run.label, options.only); });
   }
   std::erase_if(input.results, [](const auto& file) { return file.content.runs.empty(); });
   if (input.results.empty()) {

@@ -29,24 +29,12 @@ Json Parsed(std::string_view text) {
   return json;
 }
 
-/// The object without the member `key`, whose value goes to `value`.
-std::string Without(std::string_view key, std::string_view object, std::string_view& value) {
-  std::string rest = "{";
-  const bool whole =
-      ForEachMember(object, [&](std::string_view member, std::string_view member_value) {
-        if (member == key) {
-          value = member_value;
-        } else {
-          rest.append(rest.size() > 1 ? ",\"" : "\"").append(member).append("\":");
-          rest.append(member_value);
-        }
-        return true;
-      });
-  if (!whole) {
-    throw NoJson();
-  }
-  return rest + "}";
+/// Adds a member to the text of an object without its closing bracket.
+void Append(std::string_view key, std::string_view value, std::string& object) {
+  object.append(object.empty() ? "{\"" : ",\"").append(key).append("\":").append(value);
 }
+
+std::string Closed(std::string object) { return object.empty() ? "{}" : object + "}"; }
 
 /// "1.1" of this program's major version. Throws ResultsError for another one.
 void CheckVersion(const JsonValue& file) {
@@ -65,38 +53,87 @@ void CheckVersion(const JsonValue& file) {
   }
 }
 
-RunRecord ParseRun(std::string_view text, const std::string& name, const ReadOptions& options) {
+/// The run that comes next. Its timeline is cut off before the rest is parsed: it is most of it.
+RunRecord ParseRun(JsonScanner& scanner, const std::string& name, const ReadOptions& options) {
+  if (scanner.AtEnd()) {
+    throw NoJson();
+  }
+  if (!scanner.EnterObject()) {
+    throw ResultsError(name + " is no object");
+  }
+  std::string rest;
   std::string_view timeline = "null";
-  const Json json = Parsed(Without(kTimelineKey, text, timeline));
+  std::string_view key;
+  while (scanner.NextMember(key)) {
+    const std::string_view value = scanner.Value();
+    if (key == kTimelineKey) {
+      timeline = value;
+    } else {
+      Append(key, value, rest);
+    }
+  }
+  if (scanner.failed()) {
+    throw NoJson();
+  }
+  const Json json = Parsed(Closed(std::move(rest)));
   RunRecord run;
   Read(JsonValue(json, name), run);
-  if (options.timelines && timeline != "null") {
+  if (timeline != "null" && (!options.wants_timeline || options.wants_timeline(run))) {
     run.timeline = ParseTimeline(timeline, name + "." + std::string(kTimelineKey));
   }
   return run;
 }
 
+void ParseRuns(JsonScanner& scanner, const ReadOptions& options, std::vector<RunRecord>& runs) {
+  if (!scanner.EnterArray()) {
+    throw ResultsError("there is no list of runs");
+  }
+  while (scanner.NextElement()) {
+    runs.push_back(ParseRun(scanner, fmt::format("runs[{}]", runs.size()), options));
+    if (options.on_progress) {
+      options.on_progress(scanner.position());
+    }
+  }
+}
+
+/// Checks the version as soon as it is known: what follows may be of another shape.
+void CheckVersionIn(std::string_view value) {
+  const Json json = Parsed("{\"schema_version\":" + std::string(value) + "}");
+  CheckVersion(JsonValue(json, ""));
+}
+
 ResultsFile Parse(std::string_view text, const ReadOptions& options) {
-  std::string_view runs;
-  const Json head = Parsed(Without(kRunsKey, text, runs));
-  const JsonValue top(head, "");
-  CheckVersion(top);
+  JsonScanner scanner(text);
+  if (!scanner.EnterObject()) {
+    throw NoJson();
+  }
   ResultsFile file;
+  std::string head;
+  bool has_runs = false;
+  std::string_view key;
+  while (scanner.NextMember(key)) {
+    if (key == kRunsKey && scanner.Peek() == '[') {
+      has_runs = true;
+      ParseRuns(scanner, options, file.runs);
+      continue;
+    }
+    const std::string_view value = scanner.Value();
+    Append(key, value, head);
+    if (key == "schema_version") {
+      CheckVersionIn(value);
+    }
+  }
+  if (!scanner.AtEnd()) {
+    throw NoJson();
+  }
+  const Json json = Parsed(Closed(std::move(head)));
+  const JsonValue top(json, "");
+  CheckVersion(top);
   Read(top.At("kvbench"), file.kvbench);
   Read(top.At("environment"), file.environment);
   Read(top.At("run_info"), file.run_info);
-  if (runs.empty() || runs.front() != '[') {
+  if (!has_runs) {
     throw ResultsError("there is no list of runs");
-  }
-  const bool whole = ForEachElement(runs, [&](std::string_view run) {
-    if (run.front() != '{') {
-      throw ResultsError(fmt::format("runs[{}] is no object", file.runs.size()));
-    }
-    file.runs.push_back(ParseRun(run, fmt::format("runs[{}]", file.runs.size()), options));
-    return true;
-  });
-  if (!whole) {
-    throw NoJson();
   }
   return file;
 }
@@ -104,18 +141,23 @@ ResultsFile Parse(std::string_view text, const ReadOptions& options) {
 }  // namespace
 
 ResultsKind KindOfResults(std::string_view text) {
-  ResultsKind kind = ResultsKind::kUnknown;
-  ForEachMember(text, [&](std::string_view key, std::string_view value) {
+  JsonScanner scanner(text);
+  std::string_view key;
+  if (!scanner.EnterObject()) {
+    return ResultsKind::kUnknown;
+  }
+  while (scanner.NextMember(key)) {
     if (key == "schema_version" || key == kRunsKey) {
-      kind = ResultsKind::kResults;
-    } else if (key == "benchmarks") {
-      kind = ResultsKind::kBenchmark;
-    } else if (key == "format" && value.substr(0, 14) == "\"kvbench paper") {
-      kind = ResultsKind::kPaper;
+      return ResultsKind::kResults;
     }
-    return kind == ResultsKind::kUnknown;
-  });
-  return kind;
+    if (key == "benchmarks") {
+      return ResultsKind::kBenchmark;
+    }
+    if (scanner.Value().starts_with("\"kvbench paper") && key == "format") {
+      return ResultsKind::kPaper;
+    }
+  }
+  return ResultsKind::kUnknown;
 }
 
 ResultsFile ParseResults(std::string_view text, const ReadOptions& options) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -27,8 +28,15 @@ enum class ResultsKind {
 ResultsKind KindOfResults(std::string_view text);
 
 struct ReadOptions {
-  bool timelines = true;  ///< false: they are passed over unread, which is most of a file
+  /// Whether the timeline of a run is read or passed over; they are most of a file. Asked once for
+  /// each run, in order; nothing: all are read.
+  std::function<bool(const RunRecord&)> wants_timeline = nullptr;
+  /// Told after each run how many bytes of the text are not looked at any more, but for an error.
+  std::function<void(size_t)> on_progress = nullptr;
 };
+
+/// For ReadOptions: none is read.
+inline bool NoTimeline(const RunRecord& /*run*/) { return false; }
 
 /// Reads what WriteResults writes, of this major schema version. Keys that a newer minor version
 /// added are passed over, and those that an older one lacks are unknown. Each run is in memory as

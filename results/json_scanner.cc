@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace kvbench {
@@ -10,94 +11,14 @@ namespace {
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-/// A place in a text that moves over its parts. Its methods leave it at the end of the text where
-/// something is missing.
-class Cursor {
- public:
-  explicit Cursor(std::string_view text) : text_(text) {}
-
-  bool at_end() const { return at_ == text_.size(); }
-  void SkipSpace() {
-    while (at_ < text_.size() && IsSpace(text_[at_])) {
-      ++at_;
-    }
+/// Characters at which a value may begin, end or nest.
+constexpr std::array<bool, 256> kStops = [] {
+  std::array<bool, 256> stops = {};
+  for (const unsigned char c : {'"', '{', '}', '[', ']', ','}) {
+    stops[c] = true;
   }
-  /// Behind space; moves over it if it is `c`.
-  bool Take(char c) {
-    SkipSpace();
-    if (at_ < text_.size() && text_[at_] == c) {
-      ++at_;
-      return true;
-    }
-    return false;
-  }
-  /// A string without its quotes. Precondition: the opening quote is taken.
-  std::string_view StringBody() {
-    const size_t begin = at_;
-    SkipString();
-    return at_ > begin ? text_.substr(begin, at_ - begin - 1) : std::string_view();
-  }
-  /// A whole value with the space before it left out; empty where there is none.
-  std::string_view Value() {
-    SkipSpace();
-    const size_t begin = at_;
-    int depth = 0;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == '"') {
-        ++at_;
-        SkipString();
-      } else if (c == '{' || c == '[') {
-        ++depth;
-        ++at_;
-      } else if (c == '}' || c == ']') {
-        if (depth == 0) {
-          break;  // the end of what holds the value
-        }
-        --depth;
-        ++at_;
-        if (depth == 0) {
-          break;
-        }
-      } else if (depth == 0 && c == ',') {
-        break;
-      } else {
-        ++at_;
-      }
-    }
-    if (depth > 0) {
-      at_ = text_.size();
-      return {};
-    }
-    size_t end = at_;
-    while (end > begin && IsSpace(text_[end - 1])) {
-      --end;
-    }
-    return text_.substr(begin, end - begin);
-  }
-
- private:
-  /// Behind the closing quote.
-  void SkipString() {
-    while (at_ < text_.size() && text_[at_] != '"') {
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    }
-    at_ = std::min(at_ + 1, text_.size());
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-};
-
-/// What separates members and elements: 1 a comma, 0 the closing bracket, -1 something else.
-int Separator(Cursor& cursor, char close) {
-  return cursor.Take(',') ? 1 : cursor.Take(close) ? 0 : -1;
-}
-
-bool NothingFollows(Cursor& cursor) {
-  cursor.SkipSpace();
-  return cursor.at_end();
-}
+  return stops;
+}();
 
 /// Keeps where and why the parser stopped, and nothing of what it read.
 class ErrorKeeper : public nlohmann::json_sax<nlohmann::json> {
@@ -131,51 +52,143 @@ class ErrorKeeper : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-bool ForEachMember(std::string_view text,
-                   const std::function<bool(std::string_view, std::string_view)>& on_member) {
-  Cursor cursor(text);
-  if (!cursor.Take('{')) {
-    return false;
-  }
-  if (cursor.Take('}')) {
-    return NothingFollows(cursor);
-  }
-  for (;;) {
-    if (!cursor.Take('"')) {
-      return false;
-    }
-    const std::string_view key = cursor.StringBody();
-    if (!cursor.Take(':')) {
-      return false;
-    }
-    const std::string_view value = cursor.Value();
-    if (value.empty() || !on_member(key, value)) {
-      return false;
-    }
-    if (const int separator = Separator(cursor, '}'); separator != 1) {
-      return separator == 0 && NothingFollows(cursor);
-    }
+bool JsonScanner::Fail() {
+  failed_ = true;
+  at_ = text_.size();
+  return false;
+}
+
+void JsonScanner::SkipSpace() {
+  while (at_ < text_.size() && IsSpace(text_[at_])) {
+    ++at_;
   }
 }
 
-bool ForEachElement(std::string_view text,
-                    const std::function<bool(std::string_view)>& on_element) {
-  Cursor cursor(text);
-  if (!cursor.Take('[')) {
+bool JsonScanner::Take(char c) {
+  if (Peek() != c) {
     return false;
   }
-  if (cursor.Take(']')) {
-    return NothingFollows(cursor);
-  }
+  ++at_;
+  return true;
+}
+
+char JsonScanner::Peek() {
+  SkipSpace();
+  return at_ < text_.size() ? text_[at_] : '\0';
+}
+
+bool JsonScanner::AtEnd() {
+  SkipSpace();
+  return !failed_ && at_ == text_.size();
+}
+
+/// Behind the closing quote. Precondition: the opening one is taken.
+void JsonScanner::SkipString() {
   for (;;) {
-    const std::string_view value = cursor.Value();
-    if (value.empty() || !on_element(value)) {
-      return false;
+    // Mostly keys of a few letters: a loop is faster than a search.
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\') {
+      ++at_;
     }
-    if (const int separator = Separator(cursor, ']'); separator != 1) {
-      return separator == 0 && NothingFollows(cursor);
+    if (at_ >= text_.size()) {
+      Fail();
+      return;
+    }
+    if (text_[at_++] == '"') {
+      return;
+    }
+    ++at_;  // what the backslash stands before
+  }
+}
+
+bool JsonScanner::Enter(char bracket) {
+  if (failed_ || !Take(bracket)) {
+    return false;
+  }
+  first_.push_back(true);
+  return true;
+}
+
+bool JsonScanner::Next(char close) {
+  if (failed_) {
+    return false;
+  }
+  if (Take(close)) {
+    first_.pop_back();
+    return false;
+  }
+  if (!first_.back() && !Take(',')) {
+    return Fail();
+  }
+  first_.back() = false;
+  return true;
+}
+
+bool JsonScanner::NextMember(std::string_view& key) {
+  if (!Next('}')) {
+    return false;
+  }
+  if (!Take('"')) {
+    return Fail();
+  }
+  const size_t begin = at_;
+  SkipString();
+  if (failed_ || !Take(':')) {
+    return Fail();
+  }
+  key = text_.substr(begin, text_.find_last_of('"', at_ - 1) - begin);
+  return true;
+}
+
+bool JsonScanner::NextElement() { return Next(']'); }
+
+std::string_view JsonScanner::Value() {
+  SkipSpace();
+  const size_t begin = at_;
+  int depth = 0;
+  for (;;) {
+    while (at_ < text_.size() && !kStops[static_cast<unsigned char>(text_[at_])]) {
+      ++at_;
+    }
+    if (at_ == text_.size()) {
+      // A number or word may be the whole text.
+      if (depth > 0 || begin == at_) {
+        Fail();
+        return {};
+      }
+      break;
+    }
+    const char c = text_[at_];
+    if (c == '"') {
+      ++at_;
+      SkipString();
+    } else if (c == '{' || c == '[') {
+      ++depth;
+      ++at_;
+    } else if (c == '}' || c == ']') {
+      if (depth == 0) {
+        break;  // of what holds the value
+      }
+      ++at_;
+      if (--depth == 0) {
+        break;
+      }
+    } else if (depth == 0) {
+      break;
+    } else {
+      ++at_;
+    }
+    if (failed_) {
+      return {};
     }
   }
+  size_t end = at_;
+  while (end > begin && IsSpace(text_[end - 1])) {
+    --end;
+  }
+  if (end == begin) {
+    Fail();
+  }
+  return text_.substr(begin, end - begin);
 }
 
 std::string WhyNotJson(std::string_view text) {

@@ -1,25 +1,55 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kvbench {
 
-// Cuts JSON text at its brackets, so that a part of a large file can be parsed by itself, or passed
-// over. Values are not checked here: whoever parses the parts does.
+/// Cuts JSON text at its brackets in one pass, so that a part of a large file can be parsed by
+/// itself, or passed over. Values are not checked here: whoever parses the parts does. Once a
+/// bracket, a comma or the end of the text is missing, every method says no and failed() is true.
+class JsonScanner {
+ public:
+  explicit JsonScanner(std::string_view text) : text_(text) {}
 
-/// Calls `on_member(key, value)` for each member of the object that `text` is: the key as it stands
-/// between its quotes, the value as text. Space around the object is passed over. False, after the
-/// members that it found, where the text is no whole object, or once on_member says false.
-bool ForEachMember(std::string_view text,
-                   const std::function<bool(std::string_view, std::string_view)>& on_member);
+  /// Goes into the object or array that comes next; false where something else does.
+  bool EnterObject() { return Enter('{'); }
+  bool EnterArray() { return Enter('['); }
 
-/// The same for the elements of an array.
-bool ForEachElement(std::string_view text, const std::function<bool(std::string_view)>& on_element);
+  /// The next member's key, as it stands between its quotes; its value comes next. False at the end
+  /// of the object, which is left then.
+  bool NextMember(std::string_view& key);
+  /// Whether there is one more element, which comes next. False at the end of the array, which is
+  /// left then.
+  bool NextElement();
 
-/// What keeps text from being JSON, as a sentence with line and column; empty where nothing does.
+  /// The value that comes next, whole, as text.
+  std::string_view Value();
+  /// Its first character, or 0.
+  char Peek();
+
+  bool failed() const { return failed_; }
+  /// Whether nothing but space follows.
+  bool AtEnd();
+  size_t position() const { return at_; }
+
+ private:
+  bool Enter(char bracket);
+  bool Next(char close);
+  bool Take(char c);
+  bool Fail();
+  void SkipSpace();
+  void SkipString();
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::vector<bool> first_;  ///< of each object and array around the place: nothing of it read yet
+  bool failed_ = false;
+};
+
+/// What keeps text from being JSON, as a sentence with its line; empty where nothing does.
 std::string WhyNotJson(std::string_view text);
 
 }  // namespace kvbench

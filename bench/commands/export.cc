@@ -104,7 +104,7 @@ void Export(const ExportFlags& flags) {
     CheckWritable(flags.out);
   }
   InputOptions options;
-  options.read.timelines = false;
+  options.read.wants_timeline = NoTimeline;
   options.only = flags.only;
   const ResultsInput input = ReadResultsInput(flags.files, options);
   if (vllm) {

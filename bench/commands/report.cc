@@ -185,8 +185,16 @@ void Report(const ReportFlags& flags) {
     CheckWritable(flags.out);
   }
   InputOptions options;
-  options.read.timelines = format == Format::kHtml;
   options.only = flags.only;
+  options.read.wants_timeline = NoTimeline;
+  if (format == Format::kHtml) {
+    // Large files are mostly timelines, and the page shows few.
+    options.read.wants_timeline = [&, left = kMostTimelines](const RunRecord& run) mutable {
+      const bool wanted = left > 0 && run.repetition == 0 && HasParts(run.label, flags.only);
+      left -= wanted ? 1 : 0;
+      return wanted;
+    };
+  }
   options.others = true;
   const ResultsInput input = ReadResultsInput(flags.files, options);
   if (format == Format::kHtml) {

@@ -42,7 +42,7 @@
       }
       out[out.length - 1] += word;
     }
-    return out.map((line) => line.trim());
+    return out.map((line) => line.trim()).filter((line) => line !== '');
   }
 
   function textOn(color) {

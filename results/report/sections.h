@@ -15,6 +15,9 @@ namespace kvbench {
 /// Where the KV memory goes: stacked bars for each design, the vLLM paper's figure 2.
 ReportSection UsageSection(const std::vector<TableGroup>& groups);
 
+/// Most timelines that the page shows.
+inline constexpr size_t kMostTimelines = 12;
+
 /// The same over time, with running and waiting requests, where runs have timelines.
 ReportSection TimelineSection(const std::vector<TableGroup>& groups);
 

@@ -11,7 +11,6 @@ namespace kvbench {
 namespace {
 
 constexpr size_t kMostBars = 32;
-constexpr size_t kMostTimelines = 12;
 constexpr size_t kMostPoints = 240;
 constexpr size_t kRowsOfNumbers = 9;
 
@@ -171,21 +170,18 @@ ReportSection UsageSection(const std::vector<TableGroup>& groups) {
 
 ReportSection TimelineSection(const std::vector<TableGroup>& groups) {
   ReportSection section{"timeline", "The same over time", ""};
-  int64_t timelines = 0;
   for (const TableGroup& group : groups) {
     for (const TableRow& row : group.rows) {
       if (row.run().timeline.size() < 2) {
         continue;
       }
-      ++timelines;
       if (section.charts.size() < kMostTimelines) {
         section.charts.push_back(TimelineChart(group, row));
       }
     }
   }
-  if (timelines > std::ssize(section.charts)) {
-    section.text = fmt::format("{} of {} runs are shown; --only picks others.",
-                               section.charts.size(), Thousands(timelines));
+  if (section.charts.size() == kMostTimelines) {
+    section.text = fmt::format("{} runs are shown at most; --only picks others.", kMostTimelines);
   }
   return section;
 }

@@ -41,7 +41,8 @@ TEST(JsonReader, ReadsWhatIsWritten) {
 }
 
 TEST(JsonReader, TimelinesCanBePassedOver) {
-  const ResultsFile file = ParseResults(ResultsJson(ExampleResults()), {.timelines = false});
+  const ResultsFile file =
+      ParseResults(ResultsJson(ExampleResults()), {.wants_timeline = NoTimeline});
   ASSERT_EQ(file.runs.size(), ExampleResults().runs.size());
   for (const RunRecord& run : file.runs) {
     EXPECT_TRUE(run.timeline.empty());
