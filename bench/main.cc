@@ -6,10 +6,12 @@
 #include <string>
 
 #include "bench/commands/compare.h"
+#include "bench/commands/export.h"
 #include "bench/commands/info.h"
 #include "bench/commands/merge.h"
 #include "bench/commands/paper.h"
 #include "bench/commands/plan.h"
+#include "bench/commands/report.h"
 #include "bench/commands/run.h"
 #include "bench/commands/trace.h"
 #include "bench/version.h"
@@ -61,6 +63,8 @@ int main(int argc, char** argv) {
   kvbench::AddPaperCommand(app, CommandLine(argc, argv), exit_code);
   kvbench::AddCompareCommand(app, exit_code);
   kvbench::AddMergeCommand(app, CommandLine(argc, argv));
+  kvbench::AddExportCommand(app);
+  kvbench::AddReportCommand(app);
   kvbench::AddPlanCommand(app);
   kvbench::AddTraceCommand(app);
   kvbench::AddInfoCommand(app);

@@ -363,6 +363,8 @@ void WriteResults(const ResultsFile& file, std::ostream& out) {
   out << (file.runs.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }
 
+nlohmann::ordered_json RunJson(const RunRecord& run) { return ToJson(run); }
+
 nlohmann::ordered_json ModelJson(const ModelInfo& model) { return ToJson(model); }
 
 std::string ResultsJson(const ResultsFile& file) {

@@ -14,6 +14,9 @@ namespace kvbench {
 /// worked: the caller checks it.
 void WriteResults(const ResultsFile& file, std::ostream& out);
 
+/// One run, an element of `runs`.
+nlohmann::ordered_json RunJson(const RunRecord& run);
+
 /// The `model` object of a run, for other JSON that describes a model.
 nlohmann::ordered_json ModelJson(const ModelInfo& model);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "results/table_heading.h"
 #include "results/table_notes.h"
 #include "results/table_rows.h"
 #include "results/text.h"
@@ -92,95 +93,13 @@ std::string Shorten(const std::string& text, size_t columns) {
   return text.size() <= columns ? text : text.substr(0, columns - 2) + "..";
 }
 
-// ---- what a group's runs have in common ----
-
-/// Collects what does not vary in the group; what does stands above its rows.
-class Heading {
- public:
-  explicit Heading(const TableGroup& group) : group_(group) {}
-
-  void Add(const char* axis, const std::string& text) {
-    if (!group_.Varies(axis)) {
-      parts_ += (parts_.empty() ? "" : ", ") + text;
-    }
+std::string HeadingText(const TableGroup& group) {
+  const GroupHeading heading = DescribeGroup(group);
+  std::string text = Wrap("== " + heading.title + " ==", kTextColumns, 3) + "\n";
+  for (const HeadingLine& line : heading.lines) {
+    text += Wrap(fmt::format("{:<7}{}", line.name, line.text), kTextColumns, 7) + "\n";
   }
-  std::string Line(const char* title) const {
-    return parts_.empty() ? ""
-                          : Wrap(fmt::format("{:<7}{}", title, parts_), kTextColumns, 7) + "\n";
-  }
-
- private:
-  const TableGroup& group_;
-  std::string parts_;
-};
-
-std::string RateText(const TraceInfo& trace) {
-  if (!trace.request_rate || std::isnan(*trace.request_rate)) {
-    return "arrivals as in the trace";
-  }
-  return std::isinf(*trace.request_rate) ? "all at once"
-                                         : fmt::format("{} a second", *trace.request_rate);
-}
-
-std::string GroupHeading(const TableGroup& group) {
-  const RunRecord& run = group.rows.front().run();
-  const ModelInfo& model = run.model;
-  const Limits& limits = run.limits;
-  const std::string title =
-      fmt::format("== {}, trace {} ==", PrintableAscii(model.name), PrintableAscii(run.trace.name));
-  std::string text = Wrap(title, kTextColumns, 3) + "\n";
-
-  Heading shape(group);
-  shape.Add("model", fmt::format("{}, {} layers, {} query / {} KV heads of {}", model.attention,
-                                 model.num_hidden_layers, model.num_attention_heads,
-                                 model.num_key_value_heads, model.head_dim));
-  shape.Add("kv-cache-dtype", fmt::format("KV {} {} B a token", model.kv_cache_dtype,
-                                          Thousands(model.kv_bytes_per_token)));
-  shape.Add("dtype", "weights " + model.dtype);
-  text += shape.Line("model");
-
-  Heading trace(group);
-  trace.Add("trace", Thousands(run.trace.num_requests) + " requests");
-  trace.Add("rate", RateText(run.trace));
-  if (run.trace.seed) {
-    trace.Add("seed", fmt::format("seed {}", *run.trace.seed));
-  }
-  trace.Add("trace", "sha256 " + run.trace.sha256.substr(0, 12));
-  text += trace.Line("trace");
-
-  int64_t slots = 0;
-  for (const TableRow& row : group.rows) {
-    slots = std::max(slots, row.run().design.capacity_slots);
-  }
-  Heading limit(group);
-  // The same bytes are as many slots as the dtype says.
-  const std::string as_slots =
-      group.Varies("kv-cache-dtype") ? "" : fmt::format(" = {} slots", Thousands(slots));
-  limit.Add("kv-memory",
-            Bytes(run.design.capacity_bytes + run.design.lost_bytes) + " KV" + as_slots);
-  limit.Add("max-num-seqs", Thousands(limits.max_num_seqs) + " sequences");
-  limit.Add("max-num-batched-tokens", Thousands(limits.max_num_batched_tokens) + " tokens a step");
-  limit.Add("max-model-len", Thousands(limits.max_model_len) + " a sequence");
-  if (limits.max_concurrency) {
-    limit.Add("max-concurrency", Thousands(*limits.max_concurrency) + " requests in flight");
-  }
-  text += limit.Line("limits");
-
-  Heading how(group);
-  const ExecutorInfo& executor = run.executor;
-  how.Add("executor",
-          executor.kind == "modelled" ? "modelled, not measured" : executor.kind + ", measured");
-  if (executor.hardware) {
-    how.Add("hardware", PrintableAscii(*executor.hardware));
-  }
-  if (executor.threads) {
-    how.Add("threads",
-            fmt::format("{} thread{}", *executor.threads, *executor.threads == 1 ? "" : "s"));
-  }
-  how.Add("dense", executor.dense ? "dense layers on" : "dense layers off");
-  how.Add("scheduler", limits.scheduler + " batching");
-  how.Add("chunked-prefill", limits.chunked_prefill ? "chunked prefill" : "whole prompts");
-  return text + how.Line("run");
+  return text;
 }
 
 // ---- rows ----
@@ -235,7 +154,7 @@ class Layout {
 };
 
 std::string RenderGroup(const TableGroup& group, const Layout& layout) {
-  std::string text = GroupHeading(group) + "\n" + layout.Header();
+  std::string text = HeadingText(group) + "\n" + layout.Header();
   std::string varying;
   for (const TableRow& row : group.rows) {
     if (row.varying != varying) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 #include "results/label.h"
 #include "results/statistics.h"
@@ -53,19 +55,10 @@ void FillFigures(TableRow& row) {
   row.rejected = MedianOf(runs, [](const RunRecord& run) { return Value(run.rejected); });
 }
 
-TableRow& RowFor(const RunRecord& run, std::vector<TableRow>& rows) {
-  for (TableRow& row : rows) {
-    if (row.run().label == run.label) {
-      return row;
-    }
-  }
-  return rows.emplace_back();
-}
-
 /// The group's key. Rates and seeds are in the digest, but two traces may have the same requests.
-bool SameGroup(const RunRecord& a, const RunRecord& b) {
-  return a.model.name == b.model.name && a.trace.name == b.trace.name &&
-         a.trace.sha256 == b.trace.sha256;
+std::string GroupKey(const RunRecord& run, Grouping grouping) {
+  std::string key = run.model.name + "\n" + run.trace.name;
+  return grouping == Grouping::kTrace ? key + "\n" + run.trace.sha256 : key;
 }
 
 /// Axes that a design brings along: they tell rows apart only where one design has several values.
@@ -106,9 +99,23 @@ void FindVaryingAxes(TableGroup& group) {
   for (const TableRow& row : group.rows) {
     axes.push_back(RunAxes(row.run()));
   }
+  std::vector<bool> varies;
+  for (size_t axis = 0; axis < axes.front().size(); ++axis) {
+    varies.push_back(AxisVaries(group.rows, axes, axis));
+  }
+  const auto explained_by = [&](std::string_view name) {
+    for (size_t axis = 0; axis < varies.size(); ++axis) {
+      if (varies[axis] && axes.front()[axis].name == name) {
+        return true;
+      }
+    }
+    return false;
+  };
   for (size_t axis = 0; axis < axes.front().size(); ++axis) {
     const std::string& name = axes.front()[axis].name;
-    if (name == "design" || name == "block-size" || !AxisVaries(group.rows, axes, axis)) {
+    // Another rate or seed is another trace: its digest tells nothing more.
+    if (name == "design" || name == "block-size" || !varies[axis] ||
+        (name == "trace" && (explained_by("rate") || explained_by("seed")))) {
       continue;
     }
     group.varying_axes.push_back(name);
@@ -120,17 +127,13 @@ void FindVaryingAxes(TableGroup& group) {
 }
 
 void SortByVaryingAxes(std::vector<TableRow>& rows) {
-  std::vector<std::string> order;
-  const auto place = [&](const TableRow& row) {
-    return std::find(order.begin(), order.end(), row.varying) - order.begin();
-  };
+  std::unordered_map<std::string, size_t> place;
   for (const TableRow& row : rows) {
-    if (place(row) == std::ssize(order)) {
-      order.push_back(row.varying);
-    }
+    place.try_emplace(row.varying, place.size());
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const TableRow& a, const TableRow& b) { return place(a) < place(b); });
+  std::stable_sort(rows.begin(), rows.end(), [&](const TableRow& a, const TableRow& b) {
+    return place.find(a.varying)->second < place.find(b.varying)->second;
+  });
 }
 
 }  // namespace
@@ -140,15 +143,30 @@ bool TableGroup::Varies(const std::string& axis) const {
 }
 
 std::vector<TableGroup> GroupRuns(const ResultsFile& file) {
-  std::vector<TableGroup> groups;
+  std::vector<const RunRecord*> runs;
+  runs.reserve(file.runs.size());
   for (const RunRecord& run : file.runs) {
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const TableGroup& candidate) {
-      return SameGroup(candidate.rows.front().run(), run);
-    });
-    if (group == groups.end()) {
-      group = groups.insert(groups.end(), TableGroup());
+    runs.push_back(&run);
+  }
+  return GroupRuns(runs, Grouping::kTrace);
+}
+
+std::vector<TableGroup> GroupRuns(const std::vector<const RunRecord*>& runs, Grouping grouping) {
+  std::vector<TableGroup> groups;
+  std::unordered_map<std::string, size_t> group_of;
+  std::vector<std::unordered_map<std::string_view, size_t>> row_of;  // by label, in each group
+  for (const RunRecord* run : runs) {
+    const auto [group, is_new] = group_of.try_emplace(GroupKey(*run, grouping), groups.size());
+    if (is_new) {
+      groups.emplace_back();
+      row_of.emplace_back();
     }
-    RowFor(run, group->rows).repetitions.push_back(&run);
+    std::vector<TableRow>& rows = groups[group->second].rows;
+    const auto [row, is_new_row] = row_of[group->second].try_emplace(run->label, rows.size());
+    if (is_new_row) {
+      rows.emplace_back();
+    }
+    rows[row->second].repetitions.push_back(run);
   }
   for (TableGroup& group : groups) {
     for (TableRow& row : group.rows) {

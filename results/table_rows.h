@@ -31,7 +31,8 @@ struct TableRow {
   std::string full_name() const { return varying.empty() ? name : name + " (" + varying + ")"; }
 };
 
-/// All rows of one model under one trace. Rows with the same varying axes are neighbours.
+/// All rows of one model under one trace, or one name of traces. Rows with the same varying axes
+/// are neighbours.
 struct TableGroup {
   std::vector<TableRow> rows;             ///< at least one
   std::vector<std::string> varying_axes;  ///< names of RunAxes that tell rows of one design apart
@@ -39,8 +40,17 @@ struct TableGroup {
   bool Varies(const std::string& axis) const;
 };
 
+/// Which runs stand in one table.
+enum class Grouping {
+  kTrace,      ///< of one model and trace
+  kTraceName,  ///< of one model and source of requests: rates and seeds are rows side by side
+};
+
 /// Groups, rows and varying axes in the order of their first appearance. The result points into the
 /// file.
 std::vector<TableGroup> GroupRuns(const ResultsFile& file);
+
+/// The same for runs of several files.
+std::vector<TableGroup> GroupRuns(const std::vector<const RunRecord*>& runs, Grouping grouping);
 
 }  // namespace kvbench

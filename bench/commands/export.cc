@@ -1,0 +1,143 @@
+#include "bench/commands/export.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "bench/output_file.h"
+#include "bench/results_input.h"
+#include "bench/trace_of_run.h"
+#include "results/export_csv.h"
+#include "results/export_vllm.h"
+#include "workloads/error.h"
+#include "workloads/quoting.h"
+#include "workloads/trace_writer.h"
+
+namespace kvbench {
+namespace {
+
+constexpr const char* kExamples =
+    R"(vllm   the keys of `vllm bench serve --save-result`, one JSON object a line and run, as its
+       --append-result writes them; into a folder: a file for each run
+csv    one row a run, a column for each number of the record: kv.usage_per_step.live
+trace  the requests as JSON lines that `kvbench run --trace` reads; needs runs made with --detailed
+
+Examples (the first line makes the file that the others read):
+  kvbench run --model opt-13b --design contiguous-max,paged --executor modelled --hardware \
+    a100-sxm4-40gb --lengths sharegpt --rate 2 --requests 200 --detailed --out r.json
+  kvbench export r.json --format vllm --out vllm.jsonl
+  kvbench export r.json --format csv --only design=paged
+  kvbench export r.json --format trace --out requests.jsonl
+)";
+
+struct ExportFlags {
+  std::vector<std::string> files;
+  std::string format;
+  std::vector<std::string> only;
+  std::string out = "-";
+};
+
+void WriteTo(const std::string& out, const std::function<void(std::ostream&)>& write) {
+  if (out != "-") {
+    WriteFileAtomically(out, write);
+    return;
+  }
+  write(std::cout);
+  std::cout.flush();
+  if (!std::cout) {
+    throw Error("cannot write to the standard output; is the disk full or the pipe closed?");
+  }
+}
+
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+void ExportVllm(const ResultsInput& input, const std::string& out) {
+  const auto write_run = [](const ResultsFile& file, const RunRecord& run, std::ostream& stream) {
+    stream << VllmJson(file, run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+           << "\n";
+  };
+  if (!IsFolder(out)) {
+    WriteTo(out, [&](std::ostream& stream) {
+      for (const auto& [path, file] : input.results) {
+        for (const RunRecord& run : file.runs) {
+          write_run(file, run, stream);
+        }
+      }
+    });
+    return;
+  }
+  int64_t number = 0;
+  for (const auto& [path, results] : input.results) {
+    const ResultsFile& file = results;
+    for (const RunRecord& run : file.runs) {
+      const std::string name = fmt::format("run-{:04}.json", number++);
+      WriteFileAtomically((std::filesystem::path(out) / name).string(),
+                          [&](std::ostream& stream) { write_run(file, run, stream); });
+    }
+  }
+}
+
+void ExportTrace(const ResultsInput& input, const std::string& out) {
+  const RunTrace trace = TraceOfRuns(input.Runs());
+  WriteTo(out, [&](std::ostream& stream) { WriteTrace(trace.trace, stream); });
+  fmt::print(stderr, "{} requests, sha256 {}{}\n", trace.trace.requests.size(), trace.digest,
+             out == "-" ? "" : fmt::format(", written to {}", ShownPath(out)));
+  if (!trace.note.empty()) {
+    fmt::print(stderr, "{}\n", trace.note);
+  }
+}
+
+void Export(const ExportFlags& flags) {
+  const bool vllm = flags.format == "vllm";
+  if (!vllm && flags.format != "csv" && flags.format != "trace") {
+    throw Error(
+        fmt::format("--format {} is none: there are vllm, csv and trace", Quoted(flags.format)));
+  }
+  if (flags.out != "-" && !(vllm && IsFolder(flags.out))) {
+    CheckWritable(flags.out);
+  }
+  InputOptions options;
+  options.read.wants_timeline = NoTimeline;
+  options.only = flags.only;
+  const ResultsInput input = ReadResultsInput(flags.files, options);
+  if (vllm) {
+    ExportVllm(input, flags.out);
+  } else if (flags.format == "csv") {
+    WriteTo(flags.out, [&](std::ostream& out) { WriteRunsCsv(input.Runs(), out); });
+  } else {
+    ExportTrace(input, flags.out);
+  }
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App& app) {
+  const auto flags = std::make_shared<ExportFlags>();
+  CLI::App* command = app.add_subcommand("export", "Write results in other tools' formats");
+  command->footer(kExamples);
+  command->add_option("results", flags->files, "files of `kvbench run --out`")
+      ->required()
+      ->type_name("RESULTS");
+  command->add_option("--format", flags->format, "vllm, csv or trace")
+      ->required()
+      ->type_name("FORMAT");
+  command
+      ->add_option("--only", flags->only,
+                   "runs with this in their label alone: design=paged; may be given several times")
+      ->type_name("AXIS=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--out", flags->out, "the file to write, or for vllm a folder (-: stdout)")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command->callback([flags] { Export(*flags); });
+}
+
+}  // namespace kvbench

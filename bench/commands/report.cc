@@ -1,0 +1,241 @@
+#include "bench/commands/report.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "bench/output_file.h"
+#include "bench/results_input.h"
+#include "bench/version.h"
+#include "results/report/assets.h"
+#include "results/report/html_page.h"
+#include "results/report/report_table.h"
+#include "results/report/sections.h"
+#include "results/report/table_formats.h"
+#include "workloads/error.h"
+#include "workloads/quoting.h"
+
+namespace kvbench {
+namespace {
+
+constexpr const char* kExamples =
+    R"(html      one page that opens offline: what ran, tables, charts; the format of --out NAME.html
+markdown  the tables for a review or an issue
+latex     a tabular for each table
+csv       one row a design and its axes, medians over repetitions (kvbench export --format csv has
+          every number of every run)
+
+Also reads JSON of `kvbench paper --out` and of `kvbench_micro --benchmark_out`.
+
+Examples (the first line makes the file that the others read):
+  kvbench run --model opt-13b --design contiguous-max,paged --executor modelled --hardware \
+    a100-sxm4-40gb --lengths sharegpt --rate 1,2,4 --requests 200 --detailed --out r.json
+  kvbench report r.json --out r.html
+  kvbench report r.json --format markdown --only rate=2
+)";
+
+struct ReportFlags {
+  std::vector<std::string> files;
+  std::string format;
+  std::vector<std::string> only;
+  std::string out = "-";
+};
+
+enum class Format { kHtml, kMarkdown, kLatex, kCsv };
+
+bool EndsWith(const std::string& text, std::string_view ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+Format ParseFormat(const ReportFlags& flags) {
+  if (flags.format == "html" ||
+      (flags.format.empty() && (EndsWith(flags.out, ".html") || EndsWith(flags.out, ".htm")))) {
+    return Format::kHtml;
+  }
+  if (flags.format == "markdown" || flags.format.empty()) {
+    return Format::kMarkdown;
+  }
+  if (flags.format == "latex") {
+    return Format::kLatex;
+  }
+  if (flags.format == "csv") {
+    return Format::kCsv;
+  }
+  throw Error(fmt::format("--format {} is none: there are html, markdown, latex and csv",
+                          Quoted(flags.format)));
+}
+
+/// Text that a section is made from, with the file's name in front of what is wrong with it.
+template <typename Make>
+auto FromFile(const InputFile<std::string>& file, Make make) {
+  try {
+    return make(file.content);
+  } catch (const ResultsError& error) {
+    throw Error(fmt::format("{}: {}", ShownPath(file.path), error.what()));
+  }
+}
+
+/// Sections of what is not from `kvbench run`.
+std::vector<ReportSection> OtherSections(const ResultsInput& input) {
+  std::vector<ReportSection> sections;
+  for (const InputFile<std::string>& file : input.benchmarks) {
+    sections.push_back(FromFile(file, [](const std::string& text) { return KernelSection(text); }));
+  }
+  for (const InputFile<std::string>& file : input.papers) {
+    for (ReportSection& section :
+         FromFile(file, [](const std::string& text) { return PaperSections(text); })) {
+      sections.push_back(std::move(section));
+    }
+  }
+  // Two files of a kind: anchors are unique all the same.
+  for (size_t i = 0; i < sections.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (sections[j].id == sections[i].id) {
+        sections[i].id += fmt::format("-{}", i);
+      }
+    }
+  }
+  return sections;
+}
+
+std::vector<ReportTable> AllTables(const ResultsInput& input) {
+  std::vector<ReportTable> tables = MainTables(input.Runs());
+  for (ReportSection& section : OtherSections(input)) {
+    for (ReportTable& table : section.tables) {
+      tables.push_back(std::move(table));
+    }
+    for (ReportChart& chart : section.charts) {
+      tables.push_back(std::move(chart.numbers));
+    }
+  }
+  return tables;
+}
+
+std::string Title(const ResultsInput& input) {
+  std::string names;
+  for (const auto& [path, file] : input.results) {
+    const std::string name = file.run_info.suite.value_or(ShownPath(path));
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  for (const auto& [path, text] : input.papers) {
+    names += (names.empty() ? "" : ", ") + ShownPath(path);
+  }
+  for (const auto& [path, text] : input.benchmarks) {
+    names += (names.empty() ? "" : ", ") + ShownPath(path);
+  }
+  return "kvbench report: " + names;
+}
+
+HtmlPage MakePage(const ResultsInput& input) {
+  HtmlPage page;
+  page.title = Title(input);
+  page.program = "kvbench " + std::string(Version());
+  for (const auto& [path, file] : input.results) {
+    page.sources.push_back(DescribeSource(ShownPath(path), file));
+  }
+  for (const auto& [path, text] : input.papers) {
+    page.sources.push_back({ShownPath(path), {{"kind", "the vLLM paper's figures beside ours"}}});
+  }
+  for (const auto& [path, text] : input.benchmarks) {
+    page.sources.push_back({ShownPath(path), {{"kind", "micro benchmarks of the kernels"}}});
+  }
+  const std::vector<const RunRecord*> runs = input.Runs();
+  if (!runs.empty()) {
+    const std::vector<TableGroup> groups = GroupRuns(runs, Grouping::kTraceName);
+    page.sections.push_back(
+        {"results", "Results", "Medians over repetitions.", MainTables(runs), {}});
+    page.sections.push_back(UsageSection(groups));
+    page.sections.push_back(TimelineSection(groups));
+    page.sections.push_back(RateSection(groups));
+    page.sections.push_back(LatencySection(groups));
+    page.sections.push_back(BlockSizeSection(groups));
+  }
+  for (ReportSection& section : OtherSections(input)) {
+    page.sections.push_back(std::move(section));
+  }
+  return page;
+}
+
+void Write(const std::string& out, const std::function<void(std::ostream&)>& write) {
+  if (out != "-") {
+    WriteFileAtomically(out, write);
+    return;
+  }
+  write(std::cout);
+  std::cout.flush();
+  if (!std::cout) {
+    throw Error("cannot write to the standard output; is the disk full or the pipe closed?");
+  }
+}
+
+void Report(const ReportFlags& flags) {
+  const Format format = ParseFormat(flags);
+  if (format == Format::kHtml && !CanWriteHtml()) {
+    throw Error(
+        fmt::format("this kvbench was built without a charting library, so there is no HTML: "
+                    "install the package {} and build it again",
+                    kChartLibraryPackage),
+        Error::Kind::kMachine);
+  }
+  if (flags.out != "-") {
+    CheckWritable(flags.out);
+  }
+  InputOptions options;
+  options.only = flags.only;
+  options.read.wants_timeline = NoTimeline;
+  if (format == Format::kHtml) {
+    // Large files are mostly timelines, and the page shows few.
+    options.read.wants_timeline = [&, left = kMostTimelines](const RunRecord& run) mutable {
+      const bool wanted = left > 0 && run.repetition == 0 && HasParts(run.label, flags.only);
+      left -= wanted ? 1 : 0;
+      return wanted;
+    };
+  }
+  options.others = true;
+  const ResultsInput input = ReadResultsInput(flags.files, options);
+  if (format == Format::kHtml) {
+    const HtmlPage page = MakePage(input);
+    Write(flags.out, [&](std::ostream& out) { WriteHtml(page, out); });
+    return;
+  }
+  const std::vector<ReportTable> tables = AllTables(input);
+  Write(flags.out, [&](std::ostream& out) {
+    out << (format == Format::kMarkdown ? MarkdownTables(tables)
+            : format == Format::kLatex  ? LatexTables(tables)
+                                        : CsvTables(tables));
+  });
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app) {
+  const auto flags = std::make_shared<ReportFlags>();
+  CLI::App* command =
+      app.add_subcommand("report", "Show results as one page with charts, or as tables");
+  command->footer(kExamples);
+  command
+      ->add_option("results", flags->files,
+                   "files of `kvbench run --out`, of kvbench paper or kvbench_micro")
+      ->required()
+      ->type_name("RESULTS");
+  command
+      ->add_option("--format", flags->format,
+                   "html, markdown, latex or csv [html for --out NAME.html, else markdown]")
+      ->type_name("FORMAT");
+  command
+      ->add_option("--only", flags->only,
+                   "runs with this in their label alone: design=paged; may be given several times")
+      ->type_name("AXIS=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--out", flags->out, "the file to write (-: stdout)")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command->callback([flags] { Report(*flags); });
+}
+
+}  // namespace kvbench

@@ -1,0 +1,95 @@
+// `kvbench report` as a user runs it; the page is opened in a browser where there is one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/bench/program.h"
+
+namespace kvbench {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using Json = nlohmann::json;
+
+constexpr int kBrowserSkips = 77;
+
+/// A folder with rates.json, a sweep, and micro.json and fig2.json of the other programs, made
+/// once.
+const std::filesystem::path& Folder() {
+  static const std::filesystem::path folder = [] {
+    const std::filesystem::path path = testing::TempDir() + "/kvbench_report";
+    std::filesystem::create_directories(path);
+    const Outcome made =
+        RunKvbench(path,
+                   "run --model opt-13b --design contiguous-max,paged --block-size 8,16 --executor "
+                   "modelled --hardware a100-sxm4-40gb --lengths sharegpt --rate 1,2,4 --requests "
+                   "60 --detailed --out rates.json");
+    EXPECT_EQ(made.code, 0) << made.err;
+    RunKvbench(path, "paper fig2 --seeds 1 --out fig2.json");
+    std::ofstream(path / "micro.json")
+        << R"({"context": {"cpu_model": "X"}, "benchmarks": [{"name": "decode/a/manual_time",
+          "run_type": "iteration", "kv_bytes_per_s": 4e9, "roof_bytes_per_s": 8e9,
+          "roof_share": 0.5}]})";
+    return path;
+  }();
+  return folder;
+}
+
+Outcome Kvbench(const std::string& arguments) { return RunKvbench(Folder(), arguments); }
+
+TEST(ReportCliTest, TablesInThreeFormats) {
+  const Outcome markdown = Kvbench("report rates.json");
+  EXPECT_EQ(markdown.code, 0) << markdown.err;
+  EXPECT_THAT(markdown.out, StartsWith("### opt-13b, trace sharegpt\n"));
+  EXPECT_THAT(Kvbench("report rates.json --format latex").out, HasSubstr("\\begin{tabular}"));
+  EXPECT_THAT(Kvbench("report rates.json --format csv").out, StartsWith("table,design,"));
+  const Outcome all = Kvbench("report rates.json fig2.json micro.json");
+  EXPECT_THAT(all.out, HasSubstr("### Figure 2"));
+  EXPECT_THAT(all.out, HasSubstr("### Bandwidth of the kernels"));
+}
+
+TEST(ReportCliTest, SomeRunsAlone) {
+  const Outcome outcome = Kvbench("report rates.json --only rate=2 --only design=paged");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("| paged/8 |"));
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("contiguous")));
+}
+
+TEST(ReportCliTest, Refusals) {
+  EXPECT_EQ(Kvbench("report rates.json --format pdf").code, 2);
+  EXPECT_EQ(Kvbench("report").code, 2);
+  EXPECT_THAT(Kvbench("report rates.json --out /no/such/r.md").err, HasSubstr("cannot write"));
+  const std::string micro = ReadFile(Folder() / "micro.json");
+  std::ofstream(Folder() / "cut.json") << micro.substr(0, micro.size() - 20);
+  EXPECT_THAT(Kvbench("report cut.json").err, HasSubstr("cut.json: the JSON ends too early"));
+  std::ofstream(Folder() / "none.json") << R"({"benchmarks": []})";
+  const Outcome none = Kvbench("report none.json");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("none.json: there is no benchmark with a roof"));
+}
+
+TEST(ReportCliTest, APageThatABrowserShows) {
+  const Outcome made = Kvbench("report rates.json fig2.json micro.json --out report.html");
+  if (made.code == 3) {
+    EXPECT_THAT(made.err, HasSubstr("install the package libjs-chart.js"));
+    GTEST_SKIP() << made.err;
+  }
+  ASSERT_EQ(made.code, 0) << made.err;
+  const std::string page = ReadFile(Folder() / "report.html");
+  for (const char* section :
+       {"usage", "timeline", "rates", "latency", "block-sizes", "kernels", "paper-fig2"}) {
+    EXPECT_THAT(page, HasSubstr("<h2 id=\"" + std::string(section) + "\">"));
+  }
+  const Outcome browser = RunShell(Folder(), "'" KVBENCH_BROWSER_TEST "' report.html");
+  if (browser.code == kBrowserSkips) {
+    GTEST_SKIP() << browser.out;
+  }
+  EXPECT_EQ(browser.code, 0) << browser.out << browser.err;
+}
+
+}  // namespace
+}  // namespace kvbench
