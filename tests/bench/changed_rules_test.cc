@@ -120,7 +120,7 @@ RunRecord RunOn(const PlannedRun& run, KvCache& cache) {
   FinishedRun finished{.run = run,
                        .cache = cache,
                        .metrics = Metrics({}),
-                       .cpu = nullptr,
+                       .measured = nullptr,
                        .trace_sha256 = std::string(64, '0')};
   EngineResult result = RunEngine(*requests, run.spec.limits, cache, executor, options);
   finished.metrics = std::move(result.metrics);
