@@ -15,7 +15,7 @@
 namespace kvbench {
 namespace {
 
-constexpr size_t kStretches = 64;
+constexpr size_t kStretches = 256;
 constexpr int kVerificationFailed = 1;
 constexpr int kInterrupted = 130;
 

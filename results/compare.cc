@@ -144,18 +144,16 @@ Words LabelWords(std::string_view label) {
   return words;
 }
 
-/// Labels without the axes that have one value alone, and without those in `left_out`.
-std::vector<std::string> NamesOf(
-    const std::vector<std::string>& labels,
-    const std::map<std::string_view, std::set<std::string_view>>& values,
-    const std::set<std::string_view>& left_out) {
-  const std::set<std::string_view> bare = {"model", "design", "executor"};
+using Axes = std::set<std::string_view>;
+
+/// Labels with those axes alone.
+std::vector<std::string> NamesOf(const std::vector<std::string>& labels, const Axes& axes) {
+  const Axes bare = {"model", "design", "executor"};
   std::vector<std::string> names;
   for (const std::string& label : labels) {
     std::string short_name;
     for (const auto& [name, value] : LabelWords(label)) {
-      const bool varies = values.at(name).size() > 1 && value != "none" && !left_out.contains(name);
-      if (varies || name == "model" || name == "design") {
+      if (axes.contains(name) && value != "none") {
         short_name += short_name.empty() ? "" : " ";
         short_name += bare.contains(name) ? std::string(value) : fmt::format("{}={}", name, value);
       }
@@ -163,6 +161,10 @@ std::vector<std::string> NamesOf(
     names.push_back(short_name.empty() ? label : short_name);
   }
   return names;
+}
+
+size_t Different(const std::vector<std::string>& names) {
+  return Axes(names.begin(), names.end()).size();
 }
 
 }  // namespace
@@ -274,16 +276,31 @@ Comparison CompareFiles(const ComparedFile& base, const ComparedFile& next,
 }
 
 std::vector<std::string> ShortNames(const std::vector<std::string>& labels) {
-  std::map<std::string_view, std::set<std::string_view>> values;
+  Axes axes = {"model", "design"};
+  std::vector<std::string> names = NamesOf(labels, axes);
+  std::vector<std::string_view> others = {"block-size", "executor", "rate", "seed", "trace"};
   for (const std::string& label : labels) {
     for (const auto& [name, value] : LabelWords(label)) {
-      values[name].insert(value);
+      others.push_back(name);
+    }
+    break;  // all labels have the same axes
+  }
+  // Axes join until they tell the runs apart, those that say nothing new do not.
+  for (const std::string_view axis : others) {
+    if (Different(names) == labels.size()) {
+      break;
+    }
+    if (!axes.insert(axis).second) {
+      continue;
+    }
+    std::vector<std::string> longer = NamesOf(labels, axes);
+    if (Different(longer) > Different(names)) {
+      names = std::move(longer);
+    } else {
+      axes.erase(axis);
     }
   }
-  // The design decides the watermark and what preemption does.
-  std::vector<std::string> names = NamesOf(labels, values, {"watermark", "preemption"});
-  const std::set<std::string_view> different(names.begin(), names.end());
-  return different.size() == labels.size() ? names : NamesOf(labels, values, {});
+  return names;
 }
 
 void NameRuns(Comparison& comparison) {

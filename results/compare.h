@@ -96,8 +96,8 @@ void CompareExact(const ComparedRun& base, const ComparedRun& next, bool same_ve
 /// The verdict of a run from its changes and timings: changed before slower, undecided, faster.
 Verdict JudgeRun(const RunComparison& run);
 
-/// For each label the axes (`name=value` words) in which the labels differ, with model and design;
-/// others as they are.
+/// For each label its model and design and as many more axes (`name=value` words) as tell the
+/// labels apart; labels that are not made of such words as they are.
 std::vector<std::string> ShortNames(const std::vector<std::string>& labels);
 
 /// Two files, once their runs are judged: sets names of runs.

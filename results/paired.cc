@@ -2,42 +2,56 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
+#include <numeric>
 
 namespace kvbench {
 namespace {
 
-/// The value below which a quarter of the values lie (the order statistic, not interpolated).
-double LowerQuartile(std::vector<double>& values) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 4);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+/// A section's stretches: [first, last), and how much it weighs.
+struct Section {
+  size_t first = 0;
+  size_t last = 0;
+  double weight = 1;
+};
+
+std::vector<Section> Sections(const std::vector<TimedPair>& pairs) {
+  const size_t stretches = pairs.front().base.size();
+  const size_t count = std::min(kPairedSections, stretches);
+  std::vector<Section> sections;
+  std::vector<double> times;
+  for (size_t i = 0; i < count; ++i) {
+    Section section{.first = i * stretches / count, .last = (i + 1) * stretches / count};
+    times.clear();
+    for (const TimedPair& pair : pairs) {
+      for (const std::vector<double>* side : {&pair.base, &pair.next}) {
+        times.push_back(std::accumulate(side->begin() + static_cast<std::ptrdiff_t>(section.first),
+                                        side->begin() + static_cast<std::ptrdiff_t>(section.last),
+                                        0.0));
+      }
+    }
+    section.weight = MedianInPlace(times);
+    sections.push_back(section);
+  }
+  return sections;
 }
 
-/// Of the pairs with those numbers.
-double Slowdown(const std::vector<TimedPair>& pairs, const std::vector<size_t>& picked,
+/// Of the pairs with those numbers. ratios: [pairs][stretches] new / base.
+double Slowdown(const std::vector<std::vector<double>>& ratios,
+                const std::vector<Section>& sections, const std::vector<size_t>& picked,
                 std::vector<double>& scratch) {
-  const size_t stretches = pairs.front().base.size();
-  scratch.resize(picked.size());
-  if (stretches == 1) {
-    for (size_t i = 0; i < picked.size(); ++i) {
-      const TimedPair& pair = pairs[picked[i]];
-      scratch[i] = std::log(pair.next[0] / pair.base[0]);
+  double sum = 0;
+  double weights = 0;
+  for (const Section& section : sections) {
+    scratch.clear();
+    for (const size_t pair : picked) {
+      const std::vector<double>& own = ratios[pair];
+      scratch.insert(scratch.end(), own.begin() + static_cast<std::ptrdiff_t>(section.first),
+                     own.begin() + static_cast<std::ptrdiff_t>(section.last));
     }
-    return std::exp(MedianInPlace(scratch));
+    sum += section.weight * MedianInPlace(scratch);
+    weights += section.weight;
   }
-  const auto sum = [&](std::vector<double> TimedPair::*side) {
-    double total = 0;
-    for (size_t stretch = 0; stretch < stretches; ++stretch) {
-      for (size_t i = 0; i < picked.size(); ++i) {
-        scratch[i] = (pairs[picked[i]].*side)[stretch];
-      }
-      total += LowerQuartile(scratch);
-    }
-    return total;
-  };
-  const double next = sum(&TimedPair::next);
-  return next / sum(&TimedPair::base);
+  return sum / weights;
 }
 
 }  // namespace
@@ -45,18 +59,24 @@ double Slowdown(const std::vector<TimedPair>& pairs, const std::vector<size_t>& 
 PairedEstimate EstimateSlowdown(const std::vector<TimedPair>& pairs,
                                 const BootstrapOptions& options) {
   assert(!pairs.empty());
-  std::vector<size_t> picked(pairs.size());
-  for (size_t i = 0; i < picked.size(); ++i) {
-    picked[i] = i;
+  const std::vector<Section> sections = Sections(pairs);
+  std::vector<std::vector<double>> ratios;
+  for (const TimedPair& pair : pairs) {
+    std::vector<double>& own = ratios.emplace_back();
+    for (size_t i = 0; i < pair.base.size(); ++i) {
+      own.push_back(pair.next[i] / pair.base[i]);
+    }
   }
+  std::vector<size_t> picked(pairs.size());
+  std::iota(picked.begin(), picked.end(), size_t{0});
   std::vector<double> scratch;
   PairedEstimate estimate;
-  estimate.slowdown = Slowdown(pairs, picked, scratch);
+  estimate.slowdown = Slowdown(ratios, sections, picked, scratch);
   estimate.interval = Bootstrap(options, [&](Resampler& resampler) {
     for (size_t& index : picked) {
       index = resampler.Below(pairs.size());
     }
-    return Slowdown(pairs, picked, scratch);
+    return Slowdown(ratios, sections, picked, scratch);
   });
   return estimate;
 }

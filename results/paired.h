@@ -22,13 +22,18 @@ struct PairedEstimate {
   Interval interval;
 };
 
+/// A run is looked at in so many sections, or fewer where it has fewer stretches.
+inline constexpr size_t kPairedSections = 16;
+
 /// Of pairs that were measured turn by turn on a machine whose speed changes. Precondition: at
 /// least one pair, as many stretches in all of them, all values above 0.
 ///
-/// With several stretches: for each stretch and program the lower quartile over the turns, which a
-/// slow spell of the machine does not reach unless it covers most of the turns; then the ratio of
-/// the sums. With a single one: the median of the pairs' ratios, since two turns in a row mostly
-/// find the machine in the same state. The interval is a percentile bootstrap over pairs.
+/// Two turns mostly find the machine in the same state, and where they do not it is either's fault
+/// as often: so the middle of the ratios is that of the programs. The stretches are taken in
+/// sections, one after the other; of each the median over all its stretches and all pairs of new /
+/// base; and of these the mean, weighted by the section's median time, since a program may be
+/// slower in a part of the run alone. A single stretch leaves the median of the pairs' ratios. The
+/// interval is a percentile bootstrap over pairs.
 PairedEstimate EstimateSlowdown(const std::vector<TimedPair>& pairs,
                                 const BootstrapOptions& options);
 
