@@ -37,6 +37,8 @@ Examples (the first line makes the file that the others read):
   kvbench report r.json --format markdown --only rate=2
 )";
 
+constexpr int kMostTimelinesRead = 250;
+
 struct ReportFlags {
   std::vector<std::string> files;
   std::string format;
@@ -188,8 +190,9 @@ void Report(const ReportFlags& flags) {
   options.only = flags.only;
   options.read.wants_timeline = NoTimeline;
   if (format == Format::kHtml) {
-    // Large files are mostly timelines, and the page shows few.
-    options.read.wants_timeline = [&, left = kMostTimelines](const RunRecord& run) mutable {
+    // Large files are mostly timelines, and the page shows few: the first in the order of its
+    // tables, which these runs are enough for in all but huge files.
+    options.read.wants_timeline = [&, left = kMostTimelinesRead](const RunRecord& run) mutable {
       const bool wanted = left > 0 && run.repetition == 0 && HasParts(run.label, flags.only);
       left -= wanted ? 1 : 0;
       return wanted;

@@ -4,8 +4,7 @@
 usage: report_browser.py [--screenshots FOLDER] PAGE.html...
 
 At 1280 and 390 pixels width, in light and dark: no console message, no exception, every chart has
-marks, nothing is wider than the window, no text of a chart is outside of it. Prints a line for each
-problem; exit code: 0 none, 1 problems, 77 Chromium is not installed (ctest: skipped).
+marks and a text alternative, nothing is wider than the window. Prints a line for each problem; exit code: 0 none, 1 problems, 77 Chromium is not installed (ctest: skipped).
 """
 import base64
 import json
