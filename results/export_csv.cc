@@ -25,6 +25,7 @@ void AddColumns(const Json& object, const std::string& prefix, std::vector<std::
 RunRecord Prototype() {
   RunRecord run;
   run.executor.roofs.emplace();
+  run.origin.emplace().gpu.emplace();
   run.while_waiting.emplace();
   run.kv.usage_per_step.emplace();
   run.kv.usage_over_time.emplace();

@@ -55,6 +55,18 @@ void Read(const JsonValue& value, Environment& out) {
   Get(value, "memory_bytes", out.memory_bytes);
   Get(value, "gpu", out.gpu);
   Get(value, "read_roof_bytes_per_s", out.read_roof_bytes_per_s);
+  GetOr(value, "read_roof_spread", out.read_roof_spread);
+}
+
+static void Read(const JsonValue& value, RunOrigin& out) {
+  Get(value, "started_at", out.started_at);
+  Get(value, "command", out.command);
+  Get(value, "commit", out.commit);
+  Get(value, "cpu_model", out.cpu_model);
+  Get(value, "cores", out.cores);
+  Get(value, "gpu", out.gpu);
+  Get(value, "read_roof_bytes_per_s", out.read_roof_bytes_per_s);
+  Get(value, "read_roof_spread", out.read_roof_spread);
 }
 
 void Read(const JsonValue& value, RunInfo& out) {
@@ -321,6 +333,7 @@ void Read(const JsonValue& value, RunRecord& out) {
   Get(value, "window", out.window);
   Get(value, "executor", out.executor);
   Get(value, "trace", out.trace);
+  GetOr(value, "origin", out.origin);
   ReadOutcome(value, out);
 }
 
