@@ -15,8 +15,6 @@
 #include "workloads/error.h"
 #include "workloads/quoting.h"
 
-extern char** environ;
-
 namespace kvbench {
 namespace {
 
@@ -75,6 +73,7 @@ ChildOutcome RunChild(const std::string& program, const std::vector<std::string>
   std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) {
     argv.push_back(word.data());
   }

@@ -28,8 +28,11 @@ void BenchmarkReader::Add(const Json& benchmark, size_t index) {
   if (!benchmark.is_object() || !benchmark.contains("name") || !benchmark["name"].is_string()) {
     throw BadResults(where + " has no name");
   }
-  if (benchmark.value("run_type", Json("iteration")) != "iteration" ||
-      benchmark.value("error_occurred", Json(false)) == true) {
+  if (benchmark.value("run_type", Json("iteration")) != "iteration") {
+    aggregates_ = true;
+    return;
+  }
+  if (benchmark.value("error_occurred", Json(false)) == true) {
     return;
   }
   ComparedRun run;
@@ -64,6 +67,11 @@ void BenchmarkReader::Add(const Json& benchmark, size_t index) {
 }
 
 void BenchmarkReader::Finish(const ResultsHead& head) {
+  if (aggregates_ && file_.runs.empty()) {
+    throw BadResults(file_.name +
+                     " holds aggregates alone: a comparison needs the repetitions, which Google "
+                     "Benchmark writes with --benchmark_out=FILE");
+  }
   const Json context = head.json().value("context", Json::object());
   const auto text = [&](const char* key, const char* otherwise) {
     const auto found = context.is_object() ? context.find(key) : context.end();

@@ -19,11 +19,12 @@ class BenchmarkReader {
 
   /// An element of `benchmarks`. Throws BadResults.
   void Add(const nlohmann::json& benchmark, size_t index);
-  /// All of them are there; the head has `context`.
+  /// All of them are there; the head has `context`. Throws BadResults where only aggregates were.
   void Finish(const ResultsHead& head);
 
  private:
   ComparedFile& file_;
+  bool aggregates_ = false;                     // some were left out
   std::map<std::string, int64_t> repetitions_;  // so far, for those that do not say
 };
 

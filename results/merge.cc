@@ -156,6 +156,7 @@ std::string MergedVersion(const std::vector<MergedFile>& files) {
 MergeSummary MergeResults(const std::vector<std::string>& paths, const std::string& command_line,
                           std::ostream& out) {
   std::vector<MergedFile> files;
+  files.reserve(paths.size());
   for (const std::string& path : paths) {
     files.push_back(ReadHead(path));
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -167,6 +168,41 @@ TEST_F(CompareCliTest, ThePlantedWaitIsSaidInTheRecord) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(Load("slow.json")["runs"][0]["notes"].dump(),
               HasSubstr("KVBENCH_TEST_BUSY_WAIT made every step 10 % longer"));
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kManyRuns = 1'000;
+const char* const kWithinAGiB = "";  // a sanitizer reserves terabytes of addresses
+#else
+constexpr int kManyRuns = 10'000;
+const char* const kWithinAGiB = "ulimit -v 1048576 && ";
+#endif
+
+TEST_F(CompareCliTest, TenThousandRunsFitIntoAGiB) {
+  ASSERT_EQ(Kvbench(std::string(kModelled) + "--out one.json").code, 0);
+  Json file = Load("one.json");
+  const Json run = file["runs"][1];
+  file["runs"] = Json::array();
+  std::string text = file.dump();
+  text.resize(text.size() - 2);  // up to the runs
+  const std::string one = run.dump();
+  const auto label = run["label"].get<std::string>();
+  const size_t at = one.find(label) + label.size();
+  std::ofstream many(dir_ / "many.json");
+  many << text;
+  for (int i = 0; i < kManyRuns; ++i) {
+    many << (i > 0 ? "," : "") << one.substr(0, at) << " x=" << i << one.substr(at);
+  }
+  many << "]}";
+  many.close();
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome = RunShell(
+      dir_, std::string(kWithinAGiB) + "'" KVBENCH_PROGRAM "' compare many.json many.json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("000 same (of "));
+  RecordProperty("milliseconds", static_cast<int>(std::chrono::duration<double, std::milli>(
+                                                      std::chrono::steady_clock::now() - begin)
+                                                      .count()));
 }
 
 TEST_F(CompareCliTest, HelpHasExamples) {

@@ -123,6 +123,8 @@ TEST_F(ComparedFileTest, GoogleBenchmarkIsRead) {
   const ComparedFile runs = ReadComparedFile(Write("runs.json", ExampleResults()));
   EXPECT_THROW(CompareFiles(file, runs, {}), BadResults);
   EXPECT_THAT(Refusal("{\"context\": {}, \"benchmarks\": []}"), HasSubstr("has no runs"));
+  EXPECT_THAT(Refusal("{\"benchmarks\": [{\"name\": \"a\", \"run_type\": \"aggregate\"}]}"),
+              HasSubstr("holds aggregates alone"));
   EXPECT_THAT(Refusal("{\"benchmarks\": [{\"name\": null}]}"),
               HasSubstr("benchmarks[0] has no name"));
 }
