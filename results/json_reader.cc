@@ -34,7 +34,7 @@ void Append(std::string_view key, std::string_view value, std::string& object) {
   object.append(object.empty() ? "{\"" : ",\"").append(key).append("\":").append(value);
 }
 
-std::string Closed(std::string object) { return object.empty() ? "{}" : object + "}"; }
+std::string Closed(const std::string& object) { return object.empty() ? "{}" : object + "}"; }
 
 /// "1.1" of this program's major version. Throws ResultsError for another one.
 void CheckVersion(const JsonValue& file) {
@@ -75,7 +75,7 @@ RunRecord ParseRun(JsonScanner& scanner, const std::string& name, const ReadOpti
   if (scanner.failed()) {
     throw NoJson();
   }
-  const Json json = Parsed(Closed(std::move(rest)));
+  const Json json = Parsed(Closed(rest));
   RunRecord run;
   Read(JsonValue(json, name), run);
   if (timeline != "null" && (!options.wants_timeline || options.wants_timeline(run))) {
@@ -126,7 +126,7 @@ ResultsFile Parse(std::string_view text, const ReadOptions& options) {
   if (!scanner.AtEnd()) {
     throw NoJson();
   }
-  const Json json = Parsed(Closed(std::move(head)));
+  const Json json = Parsed(Closed(head));
   const JsonValue top(json, "");
   CheckVersion(top);
   Read(top.At("kvbench"), file.kvbench);

@@ -155,6 +155,19 @@ TEST(ExportCliTest, BrokenInput) {
   EXPECT_EQ(Kvbench("export newer.json --format csv").code, 0);
 }
 
+// As they stand there, one after the other.
+TEST(ExportCliTest, ExamplesOfTheHelpWork) {
+  const std::filesystem::path program = KVBENCH_PROGRAM;
+  for (const std::string command : {"export", "report"}) {
+    const Outcome outcome =
+        RunShell(Folder(), "mkdir -p " + command + " && cd " + command + " && PATH='" +
+                               program.parent_path().string() + "':$PATH && kvbench " + command +
+                               " --help | sed '1,/^Examples/d' >examples && grep -c kvbench "
+                               "examples && { bash -e examples || test $? = 3; }");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
+}
+
 TEST(ExportCliTest, Refusals) {
   EXPECT_EQ(Kvbench("export r.json --format xml").code, 2);
   EXPECT_EQ(Kvbench("export --format csv").code, 2);

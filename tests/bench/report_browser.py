@@ -4,7 +4,8 @@
 usage: report_browser.py [--screenshots FOLDER] PAGE.html...
 
 At 1280 and 390 pixels width, in light and dark: no console message, no exception, every chart has
-marks and a text alternative, nothing is wider than the window. Prints a line for each problem; exit code: 0 none, 1 problems, 77 Chromium is not installed (ctest: skipped).
+marks and a text alternative, nothing is wider than the window; nor on paper, where all numbers are
+shown. Prints a line for each problem; exit code: 0 none, 1 problems, 77 Chromium is not installed.
 """
 import base64
 import json
@@ -16,6 +17,7 @@ import tempfile
 
 SKIP = 77
 WIDTHS = (1280, 390)
+PAPER_WIDTH = 720
 SCHEMES = ("light", "dark")
 
 # What the page says about itself; a chart draws its marks at once, without animation.
@@ -155,6 +157,28 @@ def check(browser, page, width, scheme, screenshot):
   return seen, problems
 
 
+def check_print(browser, page):
+  """The problems of a page on paper, as wide as A4 between its margins."""
+  browser.events.clear()
+  browser.call("Emulation.setDeviceMetricsOverride", width=PAPER_WIDTH, height=1000,
+               deviceScaleFactor=1, mobile=False)
+  browser.call("Emulation.setEmulatedMedia", media="print",
+               features=[{"name": "prefers-color-scheme", "value": "dark"}])
+  browser.call("Page.navigate", url="file://" + os.path.abspath(page))
+  browser.wait_for("Page.loadEventFired")
+  browser.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+  seen = browser.evaluate(INSPECT)
+  closed = browser.evaluate(
+      "document.querySelectorAll('figure details:not([open]):not(.keys)').length")
+  browser.call("Emulation.setEmulatedMedia", media="")
+  problems = [f"console: {text}" for text in messages(browser.events)]
+  if seen["width"] > PAPER_WIDTH:
+    problems.append(f"{seen['width']} pixels wide on {PAPER_WIDTH} of paper")
+  if closed:
+    problems.append(f"the numbers of {closed} charts are not printed")
+  return problems
+
+
 def main():
   arguments = sys.argv[1:]
   folder = None
@@ -181,6 +205,11 @@ def main():
             for problem in problems:
               print(f"  {problem}")
             failed = failed or bool(problems)
+        problems = check_print(browser, page)
+        print(f"{page} printed: {len(problems)} problems")
+        for problem in problems:
+          print(f"  {problem}")
+        failed = failed or bool(problems)
     finally:
       browser.close()
   return 1 if failed else 0
