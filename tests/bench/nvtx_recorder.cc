@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -18,16 +19,16 @@ namespace {
 
 std::mutex mutex;
 std::FILE* log_file = nullptr;
-std::vector<std::string*> strings;  // handles of registered strings: never freed, as NVTX has it
-std::vector<int*> domains;          // a handle points to its number
+std::vector<std::unique_ptr<std::string>> strings;  // a handle points to one; freed at the end
+std::vector<std::unique_ptr<int>> domains;          // a handle points to its number
 
 int NumberOf(nvtxDomainHandle_t domain) { return *reinterpret_cast<int*>(domain); }
 
 nvtxDomainHandle_t NVTX_API CreateDomain(const char* name) {
   const std::lock_guard<std::mutex> lock(mutex);
-  domains.push_back(new int(static_cast<int>(domains.size()) + 1));
+  domains.push_back(std::make_unique<int>(static_cast<int>(domains.size()) + 1));
   std::fprintf(log_file, "domain %s\n", name);
-  return reinterpret_cast<nvtxDomainHandle_t>(domains.back());
+  return reinterpret_cast<nvtxDomainHandle_t>(domains.back().get());
 }
 
 void NVTX_API DestroyDomain(nvtxDomainHandle_t domain) {
@@ -43,9 +44,9 @@ void NVTX_API NameCategory(nvtxDomainHandle_t domain, uint32_t category, const c
 
 nvtxStringHandle_t NVTX_API RegisterString(nvtxDomainHandle_t domain, const char* text) {
   const std::lock_guard<std::mutex> lock(mutex);
-  strings.push_back(new std::string(text));
+  strings.push_back(std::make_unique<std::string>(text));
   std::fprintf(log_file, "string %d %s\n", NumberOf(domain), text);
-  return reinterpret_cast<nvtxStringHandle_t>(strings.back());
+  return reinterpret_cast<nvtxStringHandle_t>(strings.back().get());
 }
 
 int NVTX_API Push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {

@@ -121,7 +121,7 @@ TEST(SuiteTest, BadFilesAreASentence) {
   EXPECT_THAT(load("{\"design\": {\"a\": 1}}"), HasSubstr("expected a string"));
   EXPECT_THAT(load("{\"design\": null}"), HasSubstr("expected a string"));
   EXPECT_THAT(SentenceOf([] { LoadSuite("no-such-suite"); }),
-              HasSubstr("built-in suites are paper/fig12, "));
+              HasSubstr("built-in suites are ci, paper/fig12, "));
   EXPECT_THAT(load("{\"dense\": false, \"block-size\": [4, 8]}"), testing::Eq("no error"));
 }
 
