@@ -110,22 +110,28 @@ void DeviceAttention::Plan(std::span<const AttentionSequence> sequences) {
   partial_lse_.Reserve(device_, rows * shape_.num_heads, "partial sums");
 }
 
-void DeviceAttention::Run(const float* q, int64_t q_row_stride, float* out, const void* k,
-                          const void* v) {
+AttentionParams ParamsOf(const DeviceAttentionShape& shape, const float* q, int64_t q_row_stride,
+                         float* out, const void* k, const void* v) {
   AttentionParams params;
   params.q = {q};
   params.q_row_stride =
-      q_row_stride != 0 ? q_row_stride : int64_t{shape_.num_heads} * shape_.head_dim;
+      q_row_stride != 0 ? q_row_stride : int64_t{shape.num_heads} * shape.head_dim;
   params.out = {out};
   params.k = k;
   params.v = v;
-  params.layout = shape_.layout;
+  params.layout = shape.layout;
+  params.num_heads = shape.num_heads;
+  params.num_kv_heads = shape.num_kv_heads;
+  params.scale_log2 = shape.scale * std::numbers::log2e_v<float>;
+  return params;
+}
+
+void DeviceAttention::Run(const float* q, int64_t q_row_stride, float* out, const void* k,
+                          const void* v) {
+  AttentionParams params = ParamsOf(shape_, q, q_row_stride, out, k, v);
   params.blocks = blocks_.global();
   params.sequences = sequences_.global();
   params.items = items_.global();
-  params.num_heads = shape_.num_heads;
-  params.num_kv_heads = shape_.num_kv_heads;
-  params.scale_log2 = shape_.scale * std::numbers::log2e_v<float>;
   params.partial_out = partial_out_.global();
   params.partial_lse = partial_lse_.global();
   Launch(device_, *decode_,

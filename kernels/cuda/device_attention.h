@@ -26,6 +26,11 @@ struct DeviceAttentionShape {
   int32_t cta_budget = 0;
 };
 
+/// What kernels are told of one layer, without the plan's part of it (blocks, sequences, items). A
+/// q_row_stride of 0 stands for num_heads * head_dim.
+AttentionParams ParamsOf(const DeviceAttentionShape& shape, const float* q, int64_t q_row_stride,
+                         float* out, const void* k, const void* v);
+
 /// Attention of a step on a device: plan and upload once, then run for each layer.
 class DeviceAttention {
  public:

@@ -1,7 +1,6 @@
 #include "kernels/cuda/device_vllm_v1.h"
 
 #include <algorithm>
-#include <numbers>
 #include <stdexcept>
 
 #include "kernels/cuda/kernel_names.h"
@@ -48,20 +47,10 @@ void DeviceVllmV1::Plan(std::span<const AttentionSequence> sequences) {
 
 void DeviceVllmV1::Run(const float* q, int64_t q_row_stride, float* out, const void* k,
                        const void* v) {
-  VllmV1Params params;
-  params.q = {q};
-  params.q_row_stride =
-      q_row_stride != 0 ? q_row_stride : int64_t{shape_.num_heads} * shape_.head_dim;
-  params.out = {out};
-  params.k = k;
-  params.v = v;
-  params.layout = shape_.layout;
+  VllmV1Params params = ParamsOf(shape_, q, q_row_stride, out, k, v);
   params.blocks = blocks_.global();
   params.sequences = sequences_.global();
   params.items = items_.global();
-  params.num_heads = shape_.num_heads;
-  params.num_kv_heads = shape_.num_kv_heads;
-  params.scale_log2 = shape_.scale * std::numbers::log2e_v<float>;
   Launch(device_, kernel_,
          {{plan_.decode_items(), shape_.num_heads, 1},
           static_cast<int32_t>(VllmV1SharedBytes(longest_, shape_.head_dim))},
