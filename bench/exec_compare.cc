@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "bench/child_program.h"
+#include "bench/compared_input.h"
 #include "results/statistics.h"
 #include "workloads/error.h"
 #include "workloads/quoting.h"
@@ -118,7 +119,7 @@ class ExecComparison {
                               ShownPath(options_.suite), outcome.exit_code,
                               outcome.last_line.empty() ? "" : ": ", outcome.last_line));
     }
-    ComparedFile file = ReadComparedFile(out, {.timeline = true});
+    ComparedFile file = ReadComparedFile(out, /*timeline=*/true);
     file.name = program;
     return file;
   }
@@ -142,6 +143,10 @@ class ExecComparison {
       }
       Add(run, *twin->second, base.minor_version == next.minor_version);
       twins.erase(twin);
+    }
+    if (twins.size() == next.runs.size()) {
+      throw Error(fmt::format("{} and {} have no run of {} in common", ShownPath(options_.base),
+                              ShownPath(options_.next), ShownPath(options_.suite)));
     }
     for (const ComparedRun& run : next.runs) {
       if (twins.contains(run.label)) {

@@ -24,8 +24,7 @@ struct ExecCompareOptions {
 /// run by run: exact fields in every turn, timings by pairs (EstimateSlowdown). At fixed numbers of
 /// pairs it looks at the intervals, and stops when all runs have a verdict, when the budget is
 /// spent, or after the first pair where something changed; the notes say which. Suites without
-/// measured runs need one pair. Throws Error where a program fails, BadResults where its results
-/// are none.
+/// measured runs need one pair. Throws Error where a program fails or its results are none.
 Comparison CompareByExec(const ExecCompareOptions& options);
 
 /// How long the stretches of a run took, from its timeline: `count` or less, seconds each, all

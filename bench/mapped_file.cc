@@ -46,6 +46,9 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::Release(size_t bytes) {
+  if (bytes < released_) {
+    released_ = 0;  // it is gone through once more
+  }
   if (mapped_ == nullptr || bytes < released_ + kReleaseStep) {
     return;
   }

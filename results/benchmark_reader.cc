@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "results/bad_results.h"
+#include "results/results_error.h"
 
 namespace kvbench {
 namespace {
@@ -23,10 +23,9 @@ bool IsBookkeeping(const std::string& key) {
 
 }  // namespace
 
-void BenchmarkReader::Add(const Json& benchmark, size_t index) {
-  const std::string where = fmt::format("{}: benchmarks[{}]", file_.name, index);
-  if (!benchmark.is_object() || !benchmark.contains("name") || !benchmark["name"].is_string()) {
-    throw BadResults(where + " has no name");
+void BenchmarkReader::Add(const Json& benchmark, const std::string& name) {
+  if (!benchmark.contains("name") || !benchmark["name"].is_string()) {
+    throw ResultsError(name + " has no name");
   }
   if (benchmark.value("run_type", Json("iteration")) != "iteration") {
     aggregates_ = true;
@@ -55,7 +54,7 @@ void BenchmarkReader::Add(const Json& benchmark, size_t index) {
     run.metrics.push_back({file_.Name(time ? key + "_ns" : key), number});
   }
   if (!run.Metric("real_time_ns")) {
-    throw BadResults(where + ".real_time is no number");
+    throw ResultsError(name + ".real_time is no number");
   }
   for (const char* roof : {"roof_bytes_per_s", "fma_flops_per_s"}) {
     const std::optional<double> value = run.Metric(roof);
@@ -66,13 +65,13 @@ void BenchmarkReader::Add(const Json& benchmark, size_t index) {
   file_.runs.push_back(std::move(run));
 }
 
-void BenchmarkReader::Finish(const ResultsHead& head) {
+void BenchmarkReader::Finish(const Json& head) {
   if (aggregates_ && file_.runs.empty()) {
-    throw BadResults(file_.name +
-                     " holds aggregates alone: a comparison needs the repetitions, which Google "
-                     "Benchmark writes with --benchmark_out=FILE");
+    throw ResultsError(
+        "it holds aggregates alone: a comparison needs the repetitions, which Google Benchmark "
+        "writes with --benchmark_out=FILE");
   }
-  const Json context = head.json().value("context", Json::object());
+  const Json context = head.value("context", Json::object());
   const auto text = [&](const char* key, const char* otherwise) {
     const auto found = context.is_object() ? context.find(key) : context.end();
     return found != context.end() && found->is_string() ? found->get<std::string>()

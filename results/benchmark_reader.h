@@ -5,7 +5,6 @@
 #include <string>
 
 #include "results/compared_file.h"
-#include "results/results_head.h"
 
 namespace kvbench {
 
@@ -17,10 +16,11 @@ class BenchmarkReader {
  public:
   explicit BenchmarkReader(ComparedFile& file) : file_(file) {}
 
-  /// An element of `benchmarks`. Throws BadResults.
-  void Add(const nlohmann::json& benchmark, size_t index);
-  /// All of them are there; the head has `context`. Throws BadResults where only aggregates were.
-  void Finish(const ResultsHead& head);
+  /// An element of `benchmarks`. Throws ResultsError, which calls it `name`.
+  void Add(const nlohmann::json& benchmark, const std::string& name);
+  /// All of them are there; `head` has the file's other members, `context` among them. Throws
+  /// ResultsError where only aggregates were.
+  void Finish(const nlohmann::json& head);
 
  private:
   ComparedFile& file_;

@@ -8,8 +8,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "results/bad_results.h"
 #include "results/compare_timings.h"
+#include "results/results_error.h"
 
 namespace kvbench {
 namespace {
@@ -90,16 +90,16 @@ RunComparison CompareLabel(const Runs& base, const Runs& next, bool same_version
 
 void CheckJoinable(const ComparedFile& base, const ComparedFile& next) {
   if (base.benchmarks != next.benchmarks) {
-    throw BadResults(fmt::format("{} holds runs and {} benchmarks: they cannot be compared",
-                                 base.benchmarks ? next.name : base.name,
-                                 base.benchmarks ? base.name : next.name));
+    throw ResultsError(fmt::format("{} holds runs and {} benchmarks: they cannot be compared",
+                                   base.benchmarks ? next.name : base.name,
+                                   base.benchmarks ? base.name : next.name));
   }
   if (base.suite != next.suite) {
     const auto name = [](const std::optional<std::string>& suite) {
       return suite ? "suite " + *suite : std::string("no suite");
     };
-    throw BadResults(fmt::format("{} is of {} and {} of {}: only files of one suite are compared",
-                                 base.name, name(base.suite), next.name, name(next.suite)));
+    throw ResultsError(fmt::format("{} is of {} and {} of {}: only files of one suite are compared",
+                                   base.name, name(base.suite), next.name, name(next.suite)));
   }
 }
 
@@ -122,7 +122,7 @@ void CheckMetrics(const ComparedFile& base, const ComparedFile& next,
       for (const std::string_view name : known) {
         names += (names.empty() ? "" : ", ") + std::string(name);
       }
-      throw BadResults(fmt::format("no run has a timing '{}': there are {}", metric, names));
+      throw ResultsError(fmt::format("no run has a timing '{}': there are {}", metric, names));
     }
   }
 }
@@ -269,7 +269,7 @@ Comparison CompareFiles(const ComparedFile& base, const ComparedFile& next,
     }
   }
   if (!joined) {
-    throw BadResults(fmt::format("{} and {} have no run in common", base.name, next.name));
+    throw ResultsError(fmt::format("{} and {} have no run in common", base.name, next.name));
   }
   NameRuns(comparison);
   return comparison;

@@ -83,7 +83,7 @@ std::string_view DefaultMetric(RunKind kind);
 /// Joins the runs of two files on (label, repetition) and judges each label. Exact fields (see
 /// RunKind) must be equal. Timings of measured runs: medians over repetitions, bootstrap interval
 /// of their ratio, U test. A difference is a ratio beyond the threshold with an interval that does
-/// not reach it; same is an interval within the threshold. Throws BadResults: files of different
+/// not reach it; same is an interval within the threshold. Throws ResultsError: files of different
 /// suites or kinds, no run in common, a metric that no run has.
 Comparison CompareFiles(const ComparedFile& base, const ComparedFile& next,
                         const CompareOptions& options);

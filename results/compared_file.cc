@@ -2,44 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
-#include "results/bad_results.h"
 #include "results/benchmark_reader.h"
 #include "results/exact_fields.h"
-#include "results/json_splitter.h"
-#include "results/results_head.h"
+#include "results/json_parts.h"
+#include "results/json_reader.h"
+#include "results/json_value.h"
+#include "results/record_reader.h"
+#include "results/results_error.h"
+#include "results/schema_version.h"
+#include "results/timeline_reader.h"
 
 namespace kvbench {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int64_t kMajorVersion = 1;
-
-/// "1.2" as its minor version. Throws BadResults for another major one.
-int64_t ReadVersion(const std::string& path, const Json& value) {
-  int64_t major = -1;
-  int64_t minor = -1;
-  if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    const char* end = text.data() + text.size();
-    const auto first = std::from_chars(text.data(), end, major);
-    if (first.ec == std::errc() && first.ptr != end && *first.ptr == '.') {
-      const auto second = std::from_chars(first.ptr + 1, end, minor);
-      minor = second.ptr == end ? minor : -1;
-    }
-  }
-  if (major != kMajorVersion || minor < 0) {
-    throw BadResults(fmt::format("{} has schema version {}: this kvbench reads {}.x", path,
-                                 value.is_string() ? value.get<std::string>() : value.dump(),
-                                 kMajorVersion));
-  }
-  return minor;
-}
 
 /// Calls `add` for every field below a value with its place, "a.b.0.c".
 template <typename Add>
@@ -63,116 +41,93 @@ void Flatten(const Json& value, std::string& path, const Add& add) {
   }
 }
 
-/// What a run cannot do without.
-class Needed {
- public:
-  Needed(const std::string& path, size_t index, const Json& run)
-      : where_(fmt::format("{}: runs[{}]", path, index)), run_(run) {}
-
-  const Json& Find(const char* object, const char* key) const {
-    const Json* at = &run_;
-    std::string place;
-    for (const char* step : {object, key}) {
-      if (step == nullptr) {
-        continue;
-      }
-      place += std::string(".") + step;
-      const auto found = at->is_object() ? at->find(step) : at->end();
-      if (!at->is_object() || found == at->end()) {
-        throw BadResults(where_ + place + " is missing");
-      }
-      at = &*found;
+/// Looks whether all that a run cannot do without is there, and takes label and repetition.
+void ReadNeeded(const JsonValue& run, ComparedRun& compared) {
+  const auto count = [&](std::string_view key) {
+    const JsonValue value = run.At(key);
+    const int64_t number = value.Integer();
+    if (number < 0) {
+      value.Fail("a number from 0 on");
     }
-    if (at->is_null()) {
-      throw BadResults(where_ + place + " is null, and a comparison needs it");
-    }
-    return *at;
+    return number;
+  };
+  compared.label = run.At("label").String();
+  compared.repetition = count("repetition");
+  for (const char* key : {"executor", "trace", "window", "design", "kv"}) {
+    run.At(key).ExpectObject();
   }
-  std::string Text(const char* object, const char* key) const {
-    const Json& value = Find(object, key);
-    if (!value.is_string()) {
-      Refuse(object, key, "no text");
-    }
-    return value.get<std::string>();
+  // A value points to the object that it is a member of.
+  const JsonValue executor = run.At("executor");
+  executor.At("kind").String();
+  const JsonValue trace = run.At("trace");
+  trace.At("sha256").String();
+  for (const char* key : {"completed", "rejected", "steps", "preemptions", "recomputed_tokens"}) {
+    count(key);
   }
-  int64_t Count(const char* key) const {
-    const Json& value = Find(nullptr, key);
-    if (!value.is_number_integer() || value.get<int64_t>() < 0) {
-      Refuse(nullptr, key, "no count");
-    }
-    return value.get<int64_t>();
-  }
-  void Object(const char* key) const {
-    if (!Find(nullptr, key).is_object()) {
-      Refuse(nullptr, key, "no object");
-    }
-  }
-
- private:
-  [[noreturn]] void Refuse(const char* object, const char* key, const char* what) const {
-    throw BadResults(fmt::format("{}.{}{}{} is {}", where_, object == nullptr ? "" : object,
-                                 object == nullptr ? "" : ".", key, what));
-  }
-
-  std::string where_;
-  const Json& run_;
-};
+}
 
 /// Keeps what a comparison looks at.
-ComparedRun Compress(ComparedFile& file, const Json& run, size_t index) {
-  const Needed needed(file.name, index, run);
+ComparedRun Compress(ComparedFile& file, const Json& run, const std::string& name) {
   ComparedRun compared;
-  compared.label = needed.Text(nullptr, "label");
-  compared.repetition = needed.Count("repetition");
-  for (const char* key : {"executor", "trace", "window", "design", "kv"}) {
-    needed.Object(key);
-  }
-  needed.Text("executor", "kind");
-  needed.Text("trace", "sha256");
-  for (const char* key : {"completed", "rejected", "steps", "preemptions", "recomputed_tokens"}) {
-    needed.Count(key);
-  }
+  const JsonValue value(run, name);
+  ReadNeeded(value, compared);
   compared.kind = KindOf(run);
   std::string path;
-  Flatten(run, path, [&](const std::string& name, const Json& value) {
-    if (MustBeEqual(compared.kind, name)) {
-      compared.exact.push_back({file.Name(name), value.dump()});
+  Flatten(run, path, [&](const std::string& field, const Json& content) {
+    if (MustBeEqual(compared.kind, field)) {
+      compared.exact.push_back({file.Name(field), content.dump()});
     }
   });
   if (compared.kind == RunKind::kAllAtOnce || compared.kind == RunKind::kTimed) {
-    for (const auto& [key, value] : run.items()) {
-      if (value.is_number() && IsTiming(key)) {
-        compared.metrics.push_back({file.Name(key), value.get<double>()});
+    for (const auto& [key, content] : run.items()) {
+      if (content.is_number() && IsTiming(key)) {
+        compared.metrics.push_back({file.Name(key), content.get<double>()});
       }
     }
   }
   const auto verification = run.find("verification");
   compared.verification_failed = verification != run.end() && verification->is_object() &&
                                  verification->value("passed", Json()) == false;
-  if (const auto timeline = run.find("timeline"); timeline != run.end() && timeline->is_array()) {
-    for (const Json& point : *timeline) {
-      if (point.is_object() && point.contains("time_s") && point["time_s"].is_number()) {
-        compared.step_ends_s.push_back(point["time_s"].get<double>());
-      }
-    }
-  }
-  if (const auto origin = run.find("origin"); origin != run.end() && origin->is_object()) {
-    const RunSitting sitting = SittingOf(*origin, *origin);
+  if (const JsonValue from = value.At("origin"); !from.is_null()) {
+    RunOrigin origin;
+    Read(from, origin);
+    const RunSitting sitting = SittingOf(origin);
     compared.sitting = sitting.name;
     compared.roof = sitting.roof;
   }
   return compared;
 }
 
+/// What is said of all runs of a results file.
+void ReadHead(const JsonValue& head, ComparedFile& file) {
+  MinorVersion(head.At("schema_version"));
+  Environment environment;
+  Read(head.At("environment"), environment);
+  RunInfo info;
+  Read(head.At("run_info"), info);
+  if (!head.At("runs").json().is_array()) {
+    throw ResultsError("there is no list of runs");
+  }
+  file.suite = info.suite;
+  file.complete = info.complete;
+  const RunSitting sitting = SittingOf(environment, info);
+  for (ComparedRun& run : file.runs) {
+    if (run.sitting.empty()) {
+      run.sitting = sitting.name;
+      run.roof = sitting.roof;
+    }
+  }
+}
+
 void CheckRuns(const ComparedFile& file) {
   if (file.runs.empty()) {
-    throw BadResults(fmt::format("{} has no runs: there is nothing to compare", file.name));
+    throw ResultsError("there are no runs in it: nothing to compare");
   }
   std::set<std::pair<std::string_view, int64_t>> seen;
   for (const ComparedRun& run : file.runs) {
     if (!seen.insert({run.label, run.repetition}).second) {
-      throw BadResults(fmt::format("{} has repetition {} of one run twice: {}", file.name,
-                                   run.repetition, run.label));
+      throw ResultsError(
+          fmt::format("repetition {} of one run is there twice: {}", run.repetition, run.label));
     }
   }
 }
@@ -198,58 +153,44 @@ bool MoreIsBetter(std::string_view metric) {
          metric.ends_with("_share");
 }
 
-ComparedFile ReadComparedFile(const std::string& path, const ReadOptions& options) {
+ComparedFile ParseComparedFile(std::string_view text, const std::string& name,
+                               const ComparedReadOptions& options) {
   ComparedFile file;
-  file.name = path;
-  ResultsHead head;
+  file.name = name;
+  file.benchmarks = KindOfResults(text) == ResultsKind::kBenchmark;
   BenchmarkReader benchmarks(file);
-  bool results = false;
-  const auto parse = [&](const std::string& text, const std::string& place) {
-    try {
-      return Json::parse(text);
-    } catch (const Json::exception& error) {
-      throw BadResults(fmt::format("{}: {} is no JSON: {}", path, place, WithoutPrefix(error)));
-    }
-  };
-  JsonParts parts;
-  parts.skipped = {"samples", "notes"};
-  if (!options.timeline) {
-    parts.skipped.push_back("timeline");
-  }
-  parts.on_value = [&](std::string_view key, const std::string& text) {
-    const Json value = parse(text, std::string(key));
+  Json head = Json::object();
+  JsonWalk walk;
+  walk.lists = {file.benchmarks ? "benchmarks" : "runs"};
+  walk.on_member = [&](std::string_view key, std::string_view value) {
+    Json& member = head[std::string(key)] = ParsePart(value);
     if (key == "schema_version") {
-      file.minor_version = ReadVersion(path, value);
-    }
-    results = results || (key == "runs" && value.is_array());
-    file.benchmarks = file.benchmarks || (key == "benchmarks" && value.is_array());
-    head.Set(key, value);
-  };
-  parts.on_element = [&](std::string_view key, size_t index, const std::string& text) {
-    const Json element = parse(text, fmt::format("{}[{}]", key, index));
-    if (key == "benchmarks") {
-      benchmarks.Add(element, index);
-    } else {
-      file.runs.push_back(Compress(file, element, index));
+      file.minor_version = MinorVersion(JsonValue(member, key));
     }
   };
-  SplitJsonFile(path, parts);
-  if (file.benchmarks) {
-    benchmarks.Finish(head);
-  } else if (!results || !head.has_version()) {
-    throw BadResults(fmt::format(
-        "{} is neither a results file of kvbench nor the JSON of Google Benchmark", path));
-  } else {
-    head.Check(path);
-    file.suite = head.suite();
-    file.complete = head.complete();
-    const RunSitting sitting = head.Sitting();
-    for (ComparedRun& run : file.runs) {
-      if (run.sitting.empty()) {
-        run.sitting = sitting.name;
-        run.roof = sitting.roof;
+  walk.on_element = [&](std::string_view list, size_t index, JsonScanner& scanner) {
+    const std::string element = fmt::format("{}[{}]", list, index);
+    // Most of a run, and nothing that a comparison looks at.
+    const CutObject object = CutMembers(scanner, element, {"timeline", "samples", "notes"});
+    const Json json = ParsePart(object.rest);
+    if (file.benchmarks) {
+      benchmarks.Add(json, element);
+      return;
+    }
+    ComparedRun& run = file.runs.emplace_back(Compress(file, json, element));
+    const std::string_view timeline = object.values.front();
+    if (options.timeline && timeline != "null") {
+      for (const TimelinePoint& point : ParseTimeline(timeline, element + ".timeline")) {
+        run.step_ends_s.push_back(point.time_s);
       }
     }
+  };
+  walk.on_progress = options.on_progress;
+  WalkJson(text, walk);
+  if (file.benchmarks) {
+    benchmarks.Finish(head);
+  } else {
+    ReadHead(JsonValue(head, ""), file);
   }
   CheckRuns(file);
   return file;

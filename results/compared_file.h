@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "results/sitting.h"
 
 namespace kvbench {
 
@@ -29,12 +32,6 @@ struct ExactField {
 struct RunMetric {
   const std::string* name = nullptr;  ///< "output_throughput"
   double value = 0;
-};
-
-/// What a machine read from memory when a run was made.
-struct RunRoof {
-  double bytes_per_s = 0;
-  std::optional<double> spread;  ///< (90th - 10th percentile) / median
 };
 
 /// One repetition of one run, as far as a comparison looks at it.
@@ -71,15 +68,19 @@ struct ComparedFile {
   const std::string* Name(std::string_view name);
 };
 
-struct ReadOptions {
+struct ComparedReadOptions {
   bool timeline = false;  ///< keep step_ends_s
+  /// As in ReadOptions.
+  std::function<void(size_t)> on_progress = nullptr;
 };
 
 /// Reads either kind of file. Any minor version of schema 1 is read: what a newer one added is
-/// compared where both files have it. Throws BadResults: the file cannot be read, is truncated, of
-/// another major version, without runs, has one label and repetition twice, or null where a run
-/// cannot do without.
-ComparedFile ReadComparedFile(const std::string& path, const ReadOptions& options = {});
+/// compared where both files have it. Throws ResultsError: the text is truncated, of another major
+/// version, without runs, has one label and repetition twice, or null where a run cannot do
+/// without.
+/// @param name of the file, for sentences
+ComparedFile ParseComparedFile(std::string_view text, const std::string& name,
+                               const ComparedReadOptions& options = {});
 
 /// Whether more of a metric is better: throughput, goodput, anything per second, a share of a roof.
 bool MoreIsBetter(std::string_view metric);

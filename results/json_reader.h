@@ -1,20 +1,13 @@
 #pragma once
 
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "results/record.h"
+#include "results/results_error.h"
 
 namespace kvbench {
-
-/// Text that is no results file. what() says where and what is wrong, in words that follow a file's
-/// name and ": ".
-class ResultsError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// What a JSON text is, by its keys at the top.
 enum class ResultsKind {

@@ -12,7 +12,9 @@ namespace kvbench {
 /// bracket, a comma or the end of the text is missing, every method says no and failed() is true.
 class JsonScanner {
  public:
-  explicit JsonScanner(std::string_view text) : text_(text) {}
+  /// A byte order mark at its beginning is passed over.
+  explicit JsonScanner(std::string_view text)
+      : text_(text), at_(text.starts_with("\xEF\xBB\xBF") ? 3 : 0) {}
 
   /// Goes into the object or array that comes next; false where something else does.
   bool EnterObject() { return Enter('{'); }
@@ -44,7 +46,7 @@ class JsonScanner {
   void SkipString();
 
   std::string_view text_;
-  size_t at_ = 0;
+  size_t at_;
   std::vector<bool> first_;  ///< of each object and array around the place: nothing of it read yet
   bool failed_ = false;
 };

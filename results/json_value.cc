@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "results/json_reader.h"
+#include "results/results_error.h"
 #include "results/text.h"
 
 namespace kvbench {

@@ -11,12 +11,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "results/bad_results.h"
 #include "results/compared_file.h"
 #include "results/json_layout.h"
-#include "results/json_splitter.h"
+#include "results/json_parts.h"
 #include "results/record.h"
-#include "results/results_head.h"
+#include "results/results_error.h"
 
 namespace kvbench {
 namespace {
@@ -29,26 +28,38 @@ struct MergedFile {
   Json head = Json::object();
 };
 
-Json Parse(const std::string& path, const std::string& text, const std::string& place) {
+/// Calls `read`; what is wrong with the text is said of its file.
+template <typename Read>
+auto Named(const MergeInput& input, const Read& read) {
   try {
-    return Json::parse(text);
-  } catch (const nlohmann::json::exception& error) {
-    throw BadResults(fmt::format("{}: {} is no JSON: {}", path, place, WithoutPrefix(error)));
+    return read();
+  } catch (const ResultsError& error) {
+    throw ResultsError(input.name + ": " + error.what());
   }
 }
 
-MergedFile ReadHead(const std::string& path) {
+void Walk(const MergeInput& input, JsonWalk walk) {
+  walk.lists = {"runs"};
+  walk.on_progress = input.on_progress;
+  Named(input, [&] { WalkJson(input.text, walk); });
+}
+
+MergedFile ReadHead(const MergeInput& input) {
   MergedFile file;
-  file.checked = ReadComparedFile(path);
-  if (file.checked.benchmarks) {
-    throw BadResults(path + " is the JSON of Google Benchmark: only results files are merged");
-  }
-  JsonParts parts;
-  parts.on_value = [&](std::string_view key, const std::string& text) {
-    file.head[std::string(key)] = Parse(path, text, std::string(key));
+  file.checked = Named(input, [&] {
+    ComparedFile checked =
+        ParseComparedFile(input.text, input.name, {.on_progress = input.on_progress});
+    if (checked.benchmarks) {
+      throw ResultsError("this is the JSON of Google Benchmark: only results files are merged");
+    }
+    return checked;
+  });
+  JsonWalk walk;
+  walk.on_member = [&](std::string_view key, std::string_view value) {
+    file.head[std::string(key)] = ParsePart<Json>(value);
   };
-  parts.on_element = [](std::string_view, size_t, const std::string&) {};
-  SplitJsonFile(path, parts);
+  walk.on_element = [](std::string_view, size_t, JsonScanner& scanner) { scanner.Value(); };
+  Walk(input, walk);
   return file;
 }
 
@@ -57,14 +68,15 @@ void CheckMergeable(const std::vector<MergedFile>& files) {
   for (const MergedFile& file : files) {
     const std::optional<std::string>& suite = files.front().checked.suite;
     if (file.checked.suite != suite) {
-      throw BadResults(fmt::format("{} is of suite {} and {} of {}: only files of one suite merge",
-                                   files.front().checked.name, suite.value_or("(none)"),
-                                   file.checked.name, file.checked.suite.value_or("(none)")));
+      throw ResultsError(
+          fmt::format("{} is of suite {} and {} of {}: only files of one suite merge",
+                      files.front().checked.name, suite.value_or("(none)"), file.checked.name,
+                      file.checked.suite.value_or("(none)")));
     }
     const std::string invocation = file.head["run_info"].dump() + file.head["environment"].dump();
     const auto [found, added] = invocations.emplace(invocation, file.checked.name);
     if (!added) {
-      throw BadResults(
+      throw ResultsError(
           fmt::format("{} and {} are the same invocation: merging them would count it "
                       "twice",
                       found->second, file.checked.name));
@@ -153,12 +165,12 @@ std::string MergedVersion(const std::vector<MergedFile>& files) {
 
 }  // namespace
 
-MergeSummary MergeResults(const std::vector<std::string>& paths, const std::string& command_line,
+MergeSummary MergeResults(const std::vector<MergeInput>& inputs, const std::string& command_line,
                           std::ostream& out) {
   std::vector<MergedFile> files;
-  files.reserve(paths.size());
-  for (const std::string& path : paths) {
-    files.push_back(ReadHead(path));
+  files.reserve(inputs.size());
+  for (const MergeInput& input : inputs) {
+    files.push_back(ReadHead(input));
   }
   CheckMergeable(files);
   const auto write = [&](const char* key, const Json& value) {
@@ -179,14 +191,13 @@ MergeSummary MergeResults(const std::vector<std::string>& paths, const std::stri
   MergeSummary summary;
   std::unordered_map<std::string, int64_t> next;  // repetition of each label
   const char* separator = "\n    ";
-  for (const MergedFile& file : files) {
-    const std::string& path = file.checked.name;
-    const Json origin = OriginOf(file.head);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const Json origin = OriginOf(files[i].head);
     std::unordered_map<std::string, int64_t> after = next;
-    JsonParts parts;
-    parts.on_value = [](std::string_view, const std::string&) {};
-    parts.on_element = [&](std::string_view key, size_t index, const std::string& text) {
-      Json run = WithOrigin(Parse(path, text, fmt::format("{}[{}]", key, index)), origin);
+    JsonWalk walk;
+    walk.on_member = [](std::string_view, std::string_view) {};
+    walk.on_element = [&](std::string_view, size_t, JsonScanner& scanner) {
+      Json run = WithOrigin(ParsePart<Json>(scanner.Value()), origin);
       const auto label = run["label"].get<std::string>();
       const auto first = next.find(label);
       const int64_t repetition =
@@ -199,7 +210,7 @@ MergeSummary MergeResults(const std::vector<std::string>& paths, const std::stri
       separator = ",\n    ";
       ++summary.runs;
     };
-    SplitJsonFile(path, parts);
+    Walk(inputs[i], walk);
     next = std::move(after);
     ++summary.files;
   }

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "results/json_reader.h"
+#include "results/results_error.h"
 
 namespace kvbench {
 
@@ -58,7 +58,7 @@ void Read(const JsonValue& value, Environment& out) {
   GetOr(value, "read_roof_spread", out.read_roof_spread);
 }
 
-static void Read(const JsonValue& value, RunOrigin& out) {
+void Read(const JsonValue& value, RunOrigin& out) {
   Get(value, "started_at", out.started_at);
   Get(value, "command", out.command);
   Get(value, "commit", out.commit);

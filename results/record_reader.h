@@ -10,6 +10,7 @@ namespace kvbench {
 void Read(const JsonValue& value, KvbenchInfo& out);
 void Read(const JsonValue& value, Environment& out);
 void Read(const JsonValue& value, RunInfo& out);
+void Read(const JsonValue& value, RunOrigin& out);
 /// All but the timeline, which timeline_reader.h reads.
 void Read(const JsonValue& value, RunRecord& out);
 

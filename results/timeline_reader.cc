@@ -5,7 +5,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "results/json_reader.h"
+#include "results/results_error.h"
 
 namespace kvbench {
 namespace {

@@ -11,13 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "bench/compared_input.h"
 #include "bench/exec_compare.h"
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
 #include "bench/units.h"
-#include "results/bad_results.h"
 #include "results/compare.h"
 #include "results/compare_writers/compare_writers.h"
+#include "results/results_error.h"
 #include "workloads/error.h"
 #include "workloads/quoting.h"
 
@@ -73,8 +74,8 @@ CompareReport CompareAll(const CompareFlags& flags, const CompareOptions& option
   }
   CompareReport report{.threshold = options.threshold, .comparisons = {}};
   // The first two are read side by side.
-  std::future<ComparedFile> first = std::async(
-      std::launch::async, [&] { return ReadComparedFile(flags.names[1], ReadOptions{}); });
+  std::future<ComparedFile> first =
+      std::async(std::launch::async, [&] { return ReadComparedFile(flags.names[1]); });
   const ComparedFile base = ReadComparedFile(flags.names[0]);
   for (size_t i = 1; i < flags.names.size(); ++i) {
     const ComparedFile next = i == 1 ? first.get() : ReadComparedFile(flags.names[i]);
@@ -131,7 +132,7 @@ int Compare(const CompareFlags& flags) {
   try {
     report =
         flags.exec ? CompareTurnByTurn(flags, options, interrupted) : CompareAll(flags, options);
-  } catch (const BadResults& error) {
+  } catch (const ResultsError& error) {
     throw Error(error.what());
   }
   const std::string text = writer(report);

@@ -4,14 +4,17 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <deque>
 #include <memory>
 #include <ostream>
 #include <vector>
 
+#include "bench/mapped_file.h"
 #include "bench/output_file.h"
-#include "results/bad_results.h"
 #include "results/merge.h"
+#include "results/results_error.h"
 #include "workloads/error.h"
+#include "workloads/quoting.h"
 
 namespace kvbench {
 
@@ -35,12 +38,17 @@ void Merge(const MergeFlags& flags, const std::string& command_line) {
   if (flags.files.size() < 2) {
     throw Error("merge needs two results files or more: kvbench merge A B --out FILE");
   }
+  std::deque<MappedFile> files;
+  std::vector<MergeInput> inputs;
+  for (const std::string& path : flags.files) {
+    MappedFile& file = files.emplace_back(path);
+    inputs.push_back({ShownPath(path), file.text(), [&](size_t bytes) { file.Release(bytes); }});
+  }
   MergeSummary summary;
   try {
-    WriteFileAtomically(flags.out, [&](std::ostream& out) {
-      summary = MergeResults(flags.files, command_line, out);
-    });
-  } catch (const BadResults& error) {
+    WriteFileAtomically(
+        flags.out, [&](std::ostream& out) { summary = MergeResults(inputs, command_line, out); });
+  } catch (const ResultsError& error) {
     throw Error(error.what());
   }
   fmt::print(stderr, "Results: {} ({} runs of {} labels, from {} files)\n", flags.out, summary.runs,

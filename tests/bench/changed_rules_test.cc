@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "bench/engine/engine.h"
@@ -134,20 +132,12 @@ RunRecord RunWith(const PlannedRun& run) {
 }
 
 Comparison Compare(const RunRecord& base, const RunRecord& next) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("kvbench_rules_") +
-       testing::UnitTest::GetInstance()->current_test_info()->name());
-  std::filesystem::create_directories(folder);
-  const auto write = [&](const char* name, const RunRecord& record) {
+  const auto parsed = [](const char* name, const RunRecord& record) {
     ResultsFile file;
     file.runs = {record};
-    std::ofstream(folder / name) << ResultsJson(file);
-    return ReadComparedFile((folder / name).string());
+    return ParseComparedFile(ResultsJson(file), name);
   };
-  Comparison comparison = CompareFiles(write("base.json", base), write("new.json", next), {});
-  std::filesystem::remove_all(folder);
-  return comparison;
+  return CompareFiles(parsed("base.json", base), parsed("new.json", next), {});
 }
 
 std::string Changes(const Comparison& comparison) {

@@ -138,6 +138,18 @@ TEST_F(ExecCompareTest, AFailedVerificationIsAResultAndAnotherFailureIsNot) {
   EXPECT_THAT(message("/nowhere/program"), HasSubstr("cannot run"));
 }
 
+TEST_F(ExecCompareTest, ProgramsWithoutACommonRunAreRefused) {
+  ResultsFile other = Results(1);
+  other.runs[0].label += " seed=2";
+  try {
+    Compare(Program("a", Results(1)), Program("b", other));
+    ADD_FAILURE();
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("have no run of a suite in common"));
+  }
+  EXPECT_EQ(Calls().size(), 2);
+}
+
 TEST_F(ExecCompareTest, InterruptedTurnsEndIt) {
   const std::string program = Script("interrupted", "exit 130");
   EXPECT_THAT(Compare(program, program).notes[0], HasSubstr("0 pairs of at most 60: interrupted"));

@@ -71,11 +71,13 @@ class CompareCase : public testing::Test {
     return file;
   }
 
-  Comparison Compare(const ResultsFile& base, const ResultsFile& next,
-                     const CompareOptions& options = {}) const {
-    const ComparedFile before = ReadComparedFile(Write("base.json", base));
-    const ComparedFile after = ReadComparedFile(Write("new.json", next));
-    return CompareFiles(before, after, options);
+  static ComparedFile Parsed(const ResultsFile& file, const std::string& name) {
+    return ParseComparedFile(ResultsJson(file), name);
+  }
+
+  static Comparison Compare(const ResultsFile& base, const ResultsFile& next,
+                            const CompareOptions& options = {}) {
+    return CompareFiles(Parsed(base, "base.json"), Parsed(next, "new.json"), options);
   }
 
   std::filesystem::path dir_;

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "results/bad_results.h"
 #include "results/exact_fields.h"
+#include "results/results_error.h"
 #include "tests/results/compare_case.h"
 
 namespace kvbench {
@@ -202,7 +202,7 @@ TEST_F(CompareTest, MetricsAreChosenByName) {
   EXPECT_EQ(comparison.runs[0].timings[0].verdict, Verdict::kSame);
   EXPECT_EQ(comparison.runs[0].timings[1].verdict, Verdict::kSlower);
   EXPECT_EQ(comparison.runs[0].verdict, Verdict::kSlower);
-  EXPECT_THROW(Compare(Repeated(9, 1), next, {.metrics = {"speed"}}), BadResults);
+  EXPECT_THROW(Compare(Repeated(9, 1), next, {.metrics = {"speed"}}), ResultsError);
 }
 
 TEST_F(CompareTest, ANewerMinorVersionMayKnowMore) {
@@ -212,12 +212,12 @@ TEST_F(CompareTest, ANewerMinorVersionMayKnowMore) {
     run["shared_slots"] = 7;
     run["kv"]["shared"] = nullptr;
   }
-  const ComparedFile base = ReadComparedFile(Write("base.json", Modelled()));
-  const ComparedFile next = ReadComparedFile(Write("new.json", json.dump()));
+  const ComparedFile base = Parsed(Modelled(), "base.json");
+  const ComparedFile next = ParseComparedFile(json.dump(), "new.json");
   EXPECT_EQ(CompareFiles(base, next, {}).Count(Verdict::kSame), 4);
   EXPECT_EQ(CompareFiles(next, base, {}).Count(Verdict::kSame), 4);
   json["schema_version"] = "1.2";
-  const ComparedFile same_version = ReadComparedFile(Write("same.json", json.dump()));
+  const ComparedFile same_version = ParseComparedFile(json.dump(), "same.json");
   EXPECT_EQ(CompareFiles(base, same_version, {}).Count(Verdict::kChanged), 4);
   EXPECT_EQ(CompareFiles(same_version, base, {}).Count(Verdict::kChanged), 4);
 }
@@ -226,7 +226,7 @@ TEST_F(CompareTest, MixedFilesAreRefused) {
   const auto message = [&](const ResultsFile& base, const ResultsFile& next) {
     try {
       Compare(base, next);
-    } catch (const BadResults& error) {
+    } catch (const ResultsError& error) {
       return std::string(error.what());
     }
     return std::string("nothing");

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "results/bad_results.h"
+#include "results/results_error.h"
 #include "tests/results/compare_case.h"
 
 namespace kvbench {
@@ -17,7 +17,15 @@ class MergeTest : public CompareCase {
  protected:
   Json Merge(const std::vector<std::string>& paths) {
     std::ostringstream out;
-    summary_ = MergeResults(paths, "kvbench merge a b", out);
+    std::vector<std::string> texts;
+    for (const std::string& path : paths) {
+      texts.push_back(Text(path));
+    }
+    std::vector<MergeInput> inputs;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      inputs.push_back({paths[i], texts[i]});
+    }
+    summary_ = MergeResults(inputs, "kvbench merge a b", out);
     text_ = out.str();
     return Json::parse(text_);
   }
@@ -85,9 +93,9 @@ TEST_F(MergeTest, TheResultIsValidAndMergesAgain) {
   }
   EXPECT_EQ(all["runs"][10]["origin"]["started_at"], "2025-01-30T12:00:00Z");
   // Days apart, with roofs of their own: compared as shares.
-  const ComparedFile base = ReadComparedFile(ab);
+  const ComparedFile base = ParseComparedFile(Text(ab), ab);
   EXPECT_EQ(base.runs[0].roof->bytes_per_s, 2.5e10);
-  const Comparison comparison = CompareFiles(base, ReadComparedFile(a), {});
+  const Comparison comparison = CompareFiles(base, ParseComparedFile(Text(a), a), {});
   EXPECT_TRUE(comparison.runs[0].timings[0].shares);
 }
 
@@ -108,7 +116,7 @@ TEST_F(MergeTest, WhatDoesNotBelongTogetherIsRefused) {
   const auto refusal = [&](const std::string& a, const std::string& b) {
     try {
       Merge({a, b});
-    } catch (const BadResults& error) {
+    } catch (const ResultsError& error) {
       return std::string(error.what());
     }
     return std::string("merged");
@@ -119,7 +127,7 @@ TEST_F(MergeTest, WhatDoesNotBelongTogetherIsRefused) {
   other.run_info.suite = "ci";
   EXPECT_THAT(refusal(a, Write("other.json", other)), HasSubstr("only files of one suite"));
   EXPECT_THAT(refusal(a, Write("cut.json", ResultsJson(Repeated(2, 1)).substr(0, 2000))),
-              HasSubstr("truncated"));
+              HasSubstr("cut.json: the JSON ends too early"));
   ResultsFile twice = Repeated(2, 1);
   twice.runs[1].repetition = 0;
   EXPECT_THAT(refusal(a, Write("twice.json", twice)), HasSubstr("twice"));

@@ -42,7 +42,8 @@ double EnumeratedPValue(const Values& first, const Values& second) {
 }
 
 TEST(MannWhitney, PublishedCriticalValues) {
-  // The usual table of critical values of U, two-sided 5 %: reject at U or below, not above.
+  // The usual table of critical values of U, two-sided 5 %: reject at U or below, not above. Also
+  // those of scipy.stats.mannwhitneyu(method="exact").
   const struct {
     int m;
     int n;
