@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
+#include <ostream>
 #include <utility>
 
+#include "bench/commands/results_flags.h"
 #include "bench/output_file.h"
 #include "bench/results_input.h"
 #include "bench/version.h"
@@ -39,23 +40,15 @@ Examples (the first line makes the file that the others read):
 
 constexpr int kMostTimelinesRead = 250;
 
-struct ReportFlags {
-  std::vector<std::string> files;
+struct ReportFlags : ResultsFlags {
   std::string format;
-  std::vector<std::string> only;
-  std::string out = "-";
 };
 
 enum class Format { kHtml, kMarkdown, kLatex, kCsv };
 
-bool EndsWith(const std::string& text, std::string_view ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 Format ParseFormat(const ReportFlags& flags) {
   if (flags.format == "html" ||
-      (flags.format.empty() && (EndsWith(flags.out, ".html") || EndsWith(flags.out, ".htm")))) {
+      (flags.format.empty() && (flags.out.ends_with(".html") || flags.out.ends_with(".htm")))) {
     return Format::kHtml;
   }
   if (flags.format == "markdown" || flags.format.empty()) {
@@ -162,18 +155,6 @@ HtmlPage MakePage(const ResultsInput& input) {
   return page;
 }
 
-void Write(const std::string& out, const std::function<void(std::ostream&)>& write) {
-  if (out != "-") {
-    WriteFileAtomically(out, write);
-    return;
-  }
-  write(std::cout);
-  std::cout.flush();
-  if (!std::cout) {
-    throw Error("cannot write to the standard output; is the disk full or the pipe closed?");
-  }
-}
-
 void Report(const ReportFlags& flags) {
   const Format format = ParseFormat(flags);
   if (format == Format::kHtml && !CanWriteHtml()) {
@@ -183,9 +164,7 @@ void Report(const ReportFlags& flags) {
                     kChartLibraryPackage),
         Error::Kind::kMachine);
   }
-  if (flags.out != "-") {
-    CheckWritable(flags.out);
-  }
+  CheckOutput(flags.out);
   InputOptions options;
   options.only = flags.only;
   options.read.wants_timeline = NoTimeline;
@@ -202,11 +181,11 @@ void Report(const ReportFlags& flags) {
   const ResultsInput input = ReadResultsInput(flags.files, options);
   if (format == Format::kHtml) {
     const HtmlPage page = MakePage(input);
-    Write(flags.out, [&](std::ostream& out) { WriteHtml(page, out); });
+    WriteOutput(flags.out, [&](std::ostream& out) { WriteHtml(page, out); });
     return;
   }
   const std::vector<ReportTable> tables = AllTables(input);
-  Write(flags.out, [&](std::ostream& out) {
+  WriteOutput(flags.out, [&](std::ostream& out) {
     out << (format == Format::kMarkdown ? MarkdownTables(tables)
             : format == Format::kLatex  ? LatexTables(tables)
                                         : CsvTables(tables));
@@ -221,23 +200,12 @@ void AddReportCommand(CLI::App& app) {
       app.add_subcommand("report", "Show results as one page with charts, or as tables");
   command->footer(kExamples);
   command
-      ->add_option("results", flags->files,
-                   "files of `kvbench run --out`, of kvbench paper or kvbench_micro")
-      ->required()
-      ->type_name("RESULTS");
-  command
       ->add_option("--format", flags->format,
                    "html, markdown, latex or csv [html for --out NAME.html, else markdown]")
       ->type_name("FORMAT");
-  command
-      ->add_option("--only", flags->only,
-                   "runs with this in their label alone: design=paged; may be given several times")
-      ->type_name("AXIS=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--out", flags->out, "the file to write (-: stdout)")
-      ->type_name("FILE")
-      ->capture_default_str();
+  AddResultsFlags(*command, *flags,
+                  "files of `kvbench run --out`, of kvbench paper or kvbench_micro",
+                  "the file to write (-: stdout)");
   command->callback([flags] { Report(*flags); });
 }
 
