@@ -34,6 +34,24 @@ void CheckUnique(const ResultsInput& input) {
   }
 }
 
+/// As compare and merge do: runs of two suites have different axes, and a table of both would set
+/// side by side what was never meant to be.
+void CheckOneSuite(const ResultsInput& input) {
+  const auto name = [](const std::optional<std::string>& suite) {
+    return suite ? "suite " + Quoted(*suite) : std::string("no suite");
+  };
+  for (const InputFile<ResultsFile>& file : input.results) {
+    const InputFile<ResultsFile>& first = input.results.front();
+    if (file.content.run_info.suite != first.content.run_info.suite) {
+      throw Error(
+          fmt::format("{} is of {} and {} of {}: give files of one suite, and run once for "
+                      "each suite",
+                      ShownPath(first.path), name(first.content.run_info.suite),
+                      ShownPath(file.path), name(file.content.run_info.suite)));
+    }
+  }
+}
+
 void CheckWanted(const std::string& path, ResultsKind kind, const InputOptions& options) {
   const char* what = kind == ResultsKind::kBenchmark ? "kvbench_micro"
                      : kind == ResultsKind::kPaper   ? "kvbench paper"
@@ -95,6 +113,7 @@ ResultsInput ReadResultsInput(const std::vector<std::string>& paths, const Input
   for (const std::string& path : paths) {
     AddFile(path, options, input);
   }
+  CheckOneSuite(input);
   CheckUnique(input);
   if (options.only.empty() || input.results.empty()) {
     return input;

@@ -35,8 +35,8 @@ struct InputOptions {
 bool HasParts(const std::string& label, const std::vector<std::string>& parts);
 
 /// Reads files. Throws Error, a sentence with the file's name: for a file that cannot be read or is
-/// none of ours, for one without runs, for two runs of the same label and repetition, and where
-/// `only` leaves no run.
+/// none of ours, for one without runs, for files of different suites, for two runs of the same label
+/// and repetition, and where `only` leaves no run.
 ResultsInput ReadResultsInput(const std::vector<std::string>& paths, const InputOptions& options);
 
 }  // namespace kvbench
