@@ -8,6 +8,7 @@
 
 #include "bench/mapped_file.h"
 #include "results/json_scanner.h"
+#include "results/label.h"
 #include "workloads/error.h"
 #include "workloads/quoting.h"
 
@@ -91,12 +92,6 @@ void AddFile(const std::string& path, const InputOptions& options, ResultsInput&
 }
 
 }  // namespace
-
-bool HasParts(const std::string& label, const std::vector<std::string>& parts) {
-  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    return (" " + label + " ").find(" " + part + " ") != std::string::npos;
-  });
-}
 
 std::vector<const RunRecord*> ResultsInput::Runs() const {
   std::vector<const RunRecord*> runs;

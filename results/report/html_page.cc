@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -39,10 +40,10 @@ Json TableJson(const ReportTable& table) {
   Json rows = Json::array();
   for (const ReportRow& row : table.rows) {
     Json values = Json::array();
-    for (const ReportCell& cell : row.cells) {
-      values.push_back(cell.number        ? Json(*cell.number)
-                       : cell.text == "-" ? Json(nullptr)
-                                          : Json(cell.text));
+    for (size_t i = 0; i < row.cells.size(); ++i) {
+      const ReportCell& cell = row.cells[i];
+      const bool unknown = cell.text == "-" || (cell.text.empty() && table.columns[i].is_number());
+      values.push_back(cell.number ? Json(*cell.number) : unknown ? Json() : Json(cell.text));
     }
     rows.push_back({{"label", row.label}, {"values", std::move(values)}});
   }
@@ -64,16 +65,26 @@ std::string Heading(const ReportColumn& column) {
   return column.unit.empty() ? column.name : column.name + " " + column.unit;
 }
 
+/// A verdict has a frame in its colour around the word, which says it all.
+std::string CellText(const ReportCell& cell) {
+  const std::string text = EscapeMarkup(cell.text);
+  if (!cell.verdict) {
+    return text;
+  }
+  std::string style = text;
+  std::replace(style.begin(), style.end(), ' ', '-');
+  return fmt::format("<span class=\"verdict {}\">{}</span>", style, text);
+}
+
 /// The roles say again what the elements are: on narrow windows rows become blocks, which some
 /// browsers no longer tell as a table. The labels are shown there.
 void WriteCell(const ReportColumn& column, const ReportCell& cell, bool first, std::ostream& out) {
-  const char* style = column.is_number() ? " class=\"n\"" : "";
+  const char* style = column.is_number() ? " class=\"n\"" : column.prose ? " class=\"prose\"" : "";
   const std::string label = " data-label=\"" + EscapeMarkup(Heading(column)) + "\">";
   if (first) {
-    out << "<th scope=\"row\" role=\"rowheader\"" << style << label << EscapeMarkup(cell.text)
-        << "</th>";
+    out << "<th scope=\"row\" role=\"rowheader\"" << style << label << CellText(cell) << "</th>";
   } else {
-    out << "<td role=\"cell\"" << style << label << EscapeMarkup(cell.text) << "</td>";
+    out << "<td role=\"cell\"" << style << label << CellText(cell) << "</td>";
   }
 }
 
