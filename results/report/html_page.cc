@@ -15,6 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kLongText = 14;  // characters that half of a telephone's width has no room for
 constexpr size_t kOpenRows = 12;  // numbers below a chart that are shown without a click
 
 /// JSON that may stand in a script element: nothing in it looks like a tag.
@@ -67,7 +68,7 @@ std::string Heading(const ReportColumn& column) {
 
 /// A verdict has a frame in its colour around the word, which says it all.
 std::string CellText(const ReportCell& cell) {
-  const std::string text = EscapeMarkup(cell.text);
+  std::string text = EscapeMarkup(cell.text);
   if (!cell.verdict) {
     return text;
   }
@@ -79,7 +80,10 @@ std::string CellText(const ReportCell& cell) {
 /// The roles say again what the elements are: on narrow windows rows become blocks, which some
 /// browsers no longer tell as a table. The labels are shown there.
 void WriteCell(const ReportColumn& column, const ReportCell& cell, bool first, std::ostream& out) {
-  const char* style = column.is_number() ? " class=\"n\"" : column.prose ? " class=\"prose\"" : "";
+  const char* style = column.is_number()             ? " class=\"n\""
+                      : column.prose                 ? " class=\"prose\""
+                      : cell.text.size() > kLongText ? " class=\"long\""
+                                                     : "";
   const std::string label = " data-label=\"" + EscapeMarkup(Heading(column)) + "\">";
   if (first) {
     out << "<th scope=\"row\" role=\"rowheader\"" << style << label << CellText(cell) << "</th>";

@@ -107,7 +107,7 @@
       ctx.restore();
     },
     afterDatasetsDraw(chart) {
-      const {ctx, scales} = chart;
+      const {ctx, chartArea, scales} = chart;
       ctx.save();
       ctx.font = '11px system-ui, "DejaVu Sans", sans-serif';
       ctx.textBaseline = 'middle';
@@ -118,10 +118,9 @@
           if (value === null || !chart.isDatasetVisible(i)) {
             return;
           }
-          const x = scales.x.getPixelForValue(value);
-          ctx.fillRect(x - 1.5, bar.y - 8, 3, 16);
-          const right = Math.max(bar.x, bar.base, x);
-          ctx.fillText(`${value.toFixed(3)} ${series.name}`, right + 6, bar.y);
+          ctx.fillRect(scales.x.getPixelForValue(value) - 1.5, bar.y - 8, 3, 16);
+          // Beside the lines, which would cross it behind the bar.
+          ctx.fillText(`${value.toFixed(3)} ${series.name}`, chartArea.right + 8, bar.y);
         });
       });
       ctx.restore();

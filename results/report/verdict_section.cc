@@ -175,8 +175,8 @@ ReportTable FieldTable(const Comparison& comparison) {
   table.title = Title("Changed fields", comparison);
   table.columns = {{"run", "", ""},
                    {"field", "", ""},
-                   {"base", "", "", true},
-                   {"new", "", "", true},
+                   {"base", "", ""},
+                   {"new", "", ""},
                    {"repetition", "", ""}};
   int64_t listed = 0;
   int64_t in_all = 0;
@@ -284,16 +284,14 @@ ReportSection VerdictSection(const CompareReport& report) {
     }
     timings = timings || HasTimings(comparison);
   }
-  section.text =
-      "What kvbench compare says, whose JSON the keys are of. changed: a field that has to be "
-      "equal "
-      "is not.";
+  section.text = "changed: a value that has to be equal is not.";
   if (timings) {
     section.text +=
         " time: how many times as long the new one takes, whatever the metric counts. slower and "
-        "faster: beyond the threshold, with an interval that does not reach it. same: the interval "
-        "is within the threshold. undecided: neither.";
+        "faster: that is beyond the threshold, and so is all of its interval. same: the interval "
+        "lies within the threshold. undecided: the timings do not tell.";
   }
+  section.text += " Keys are those of kvbench compare --format json.";
   return section;
 }
 
