@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ostream>
+#include <iostream>
 #include <streambuf>
 #include <string>
 #include <utility>
@@ -19,6 +19,8 @@
 
 namespace kvbench {
 namespace {
+
+constexpr const char* kStandardOutput = "-";
 
 [[noreturn]] void FailToWrite(const std::string& path, int error) {
   throw Error(fmt::format("cannot write {}: {}", ShownPath(path), std::strerror(error)));
@@ -186,6 +188,28 @@ void WriteFileAtomically(const std::string& path, const std::function<void(std::
     FailToWrite(path, errno);
   }
   file.Keep();
+}
+
+void WriteStandardOutput(const std::function<void(std::ostream&)>& write) {
+  write(std::cout);
+  std::cout.flush();
+  if (!std::cout) {
+    throw Error("cannot write to the standard output; is the disk full or the pipe closed?");
+  }
+}
+
+void WriteOutput(const std::string& out, const std::function<void(std::ostream&)>& write) {
+  if (out == kStandardOutput) {
+    WriteStandardOutput(write);
+  } else {
+    WriteFileAtomically(out, write);
+  }
+}
+
+void CheckOutput(const std::string& out) {
+  if (out != kStandardOutput) {
+    CheckWritable(out);
+  }
 }
 
 void CheckWritable(const std::string& path) {

@@ -8,6 +8,7 @@
 
 #include "bench/mapped_file.h"
 #include "results/json_scanner.h"
+#include "results/label.h"
 #include "workloads/error.h"
 #include "workloads/quoting.h"
 
@@ -30,6 +31,24 @@ void CheckUnique(const ResultsInput& input) {
                                                   ShownPath(*known->second), ShownPath(file.path));
       throw Error(fmt::format("{} with the label {} and repetition {}: give one of them", where,
                               Quoted(run.label, 400), run.repetition));
+    }
+  }
+}
+
+/// As compare and merge do: runs of two suites have different axes, and a table of both would set
+/// side by side what was never meant to be.
+void CheckOneSuite(const ResultsInput& input) {
+  const auto name = [](const std::optional<std::string>& suite) {
+    return suite ? "suite " + Quoted(*suite) : std::string("no suite");
+  };
+  for (const InputFile<ResultsFile>& file : input.results) {
+    const InputFile<ResultsFile>& first = input.results.front();
+    if (file.content.run_info.suite != first.content.run_info.suite) {
+      throw Error(
+          fmt::format("{} is of {} and {} of {}: give files of one suite, and run once for "
+                      "each suite",
+                      ShownPath(first.path), name(first.content.run_info.suite),
+                      ShownPath(file.path), name(file.content.run_info.suite)));
     }
   }
 }
@@ -74,12 +93,6 @@ void AddFile(const std::string& path, const InputOptions& options, ResultsInput&
 
 }  // namespace
 
-bool HasParts(const std::string& label, const std::vector<std::string>& parts) {
-  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    return (" " + label + " ").find(" " + part + " ") != std::string::npos;
-  });
-}
-
 std::vector<const RunRecord*> ResultsInput::Runs() const {
   std::vector<const RunRecord*> runs;
   for (const InputFile<ResultsFile>& file : results) {
@@ -95,6 +108,7 @@ ResultsInput ReadResultsInput(const std::vector<std::string>& paths, const Input
   for (const std::string& path : paths) {
     AddFile(path, options, input);
   }
+  CheckOneSuite(input);
   CheckUnique(input);
   if (options.only.empty() || input.results.empty()) {
     return input;

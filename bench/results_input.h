@@ -31,12 +31,9 @@ struct InputOptions {
   bool others = false;            ///< kvbench_micro's and `kvbench paper`'s files are taken as well
 };
 
-/// Whether a label has all the parts, each whole: "design=paged" is not in "design=paged-x".
-bool HasParts(const std::string& label, const std::vector<std::string>& parts);
-
 /// Reads files. Throws Error, a sentence with the file's name: for a file that cannot be read or is
-/// none of ours, for one without runs, for two runs of the same label and repetition, and where
-/// `only` leaves no run.
+/// none of ours, for one without runs, for files of different suites, for two runs of the same
+/// label and repetition, and where `only` leaves no run.
 ResultsInput ReadResultsInput(const std::vector<std::string>& paths, const InputOptions& options);
 
 }  // namespace kvbench

@@ -41,10 +41,12 @@ void AddRequests(const RequestSamples& requests, Json& json) {
   Json ttfts = Json::array();
   Json errors = Json::array();
   Json latencies = Json::array();
+  Json queue_times = Json::array();
   for (size_t i = 0; i < requests.arrival_s.size(); ++i) {
     const bool finished = std::isfinite(requests.e2el_ms[i]);
     ttfts.push_back(finished ? requests.ttft_ms[i] / 1e3 : 0.0);
     latencies.push_back(finished ? requests.e2el_ms[i] / 1e3 : 0.0);
+    queue_times.push_back(finished ? requests.queue_ms[i] / 1e3 : 0.0);
     errors.push_back(finished ? "" : "rejected or not finished");
   }
   json["input_lens"] = requests.input_lens;
@@ -52,6 +54,7 @@ void AddRequests(const RequestSamples& requests, Json& json) {
   json["ttfts"] = std::move(ttfts);
   json["itls"] = nullptr;
   json["latencies"] = std::move(latencies);
+  json["queue_times"] = std::move(queue_times);
   json["start_times"] = requests.arrival_s;
   json["generated_texts"] = nullptr;
   json["errors"] = std::move(errors);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -81,6 +82,12 @@ std::string MakeLabel(const RunRecord& run) {
     label += (label.empty() ? "" : " ") + axis.name + "=" + axis.value;
   }
   return label;
+}
+
+bool HasParts(const std::string& label, const std::vector<std::string>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return (" " + label + " ").find(" " + part + " ") != std::string::npos;
+  });
 }
 
 }  // namespace kvbench

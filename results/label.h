@@ -22,4 +22,7 @@ std::vector<Axis> RunAxes(const RunRecord& run);
 /// invocation; comparisons join on (label, repetition).
 std::string MakeLabel(const RunRecord& run);
 
+/// Whether a label has all the parts, each whole: "design=paged" is not in "design=paged-x".
+bool HasParts(const std::string& label, const std::vector<std::string>& parts);
+
 }  // namespace kvbench

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/commands/verdict_flags.h"
 #include "bench/compared_input.h"
 #include "bench/exec_compare.h"
 #include "bench/interrupt.h"
 #include "bench/output_file.h"
-#include "bench/units.h"
 #include "results/compare.h"
 #include "results/compare_writers/compare_writers.h"
 #include "results/results_error.h"
@@ -39,34 +39,13 @@ Examples:
 
 constexpr int kInterrupted = 130;
 
-struct CompareFlags {
+struct CompareFlags : VerdictFlags {
   std::vector<std::string> names;
   bool exec = false;
-  std::string threshold = "5%";
-  std::vector<std::string> metrics;
   std::string format = "text";
-  std::string out;
-  bool absolute = false;
+  std::string out = "-";
   int64_t budget = 60;
 };
-
-/// "5%", "5 %" and "0.05" are the same.
-double ParseThreshold(const std::string& text) {
-  std::string number = text;
-  const bool percent = number.ends_with('%');
-  if (percent) {
-    number.pop_back();
-    while (number.ends_with(' ')) {
-      number.pop_back();
-    }
-  }
-  const double value = ParseNumber(number) / (percent ? 100 : 1);
-  if (value <= 0 || value > 100) {
-    throw Error(
-        fmt::format("--threshold {}: a difference such as 5% or 0.05, above 0", Quoted(text)));
-  }
-  return value;
-}
 
 CompareReport CompareAll(const CompareFlags& flags, const CompareOptions& options) {
   if (flags.names.size() < 2) {
@@ -120,13 +99,8 @@ int Compare(const CompareFlags& flags) {
     throw Error(fmt::format("unknown format {}: there are text, markdown, json, junit and github",
                             Quoted(flags.format)));
   }
-  CompareOptions options;
-  options.threshold = ParseThreshold(flags.threshold);
-  options.metrics = flags.metrics;
-  options.absolute = flags.absolute;
-  if (!flags.out.empty()) {
-    CheckWritable(flags.out);
-  }
+  const CompareOptions options = ParseVerdictFlags(flags);
+  CheckOutput(flags.out);
   bool interrupted = false;
   CompareReport report;
   try {
@@ -136,16 +110,14 @@ int Compare(const CompareFlags& flags) {
     throw Error(error.what());
   }
   const std::string text = writer(report);
-  if (flags.out.empty()) {
-    fmt::print("{}", text);
-  } else {
-    WriteFileAtomically(flags.out, [&](std::ostream& out) { out << text; });
-    for (const Comparison& comparison : report.comparisons) {
-      fmt::print("{} against {}: {}\n", comparison.next, comparison.base, SummaryText(comparison));
-    }
-  }
-  if (std::fflush(stdout) != 0) {
-    throw Error("cannot write the comparison to the standard output; is the disk full?");
+  WriteOutput(flags.out, [&](std::ostream& out) { out << text; });
+  if (flags.out != "-") {
+    WriteStandardOutput([&](std::ostream& out) {
+      for (const Comparison& comparison : report.comparisons) {
+        out << fmt::format("{} against {}: {}\n", comparison.next, comparison.base,
+                           SummaryText(comparison));
+      }
+    });
   }
   return interrupted ? kInterrupted : report.failed() ? 1 : 0;
 }
@@ -164,24 +136,13 @@ void AddCompareCommand(CLI::App& app, int& exit_code) {
       ->required();
   command->add_flag("--exec", flags->exec,
                     "run two programs turn by turn until their timings are told apart");
-  command->add_option("--threshold", flags->threshold, "how much longer is slower: 5% or 0.05")
-      ->type_name("SHARE")
-      ->capture_default_str();
-  command
-      ->add_option("--metric", flags->metrics,
-                   "timings to compare, as the results file names them [output_throughput; "
-                   "normalized_latency_mean_s_per_token where requests arrive by the clock; "
-                   "real_time_ns of benchmarks]")
-      ->type_name("NAME,...")
-      ->delimiter(',');
+  AddVerdictFlags(*command, *flags);
   command->add_option("--format", flags->format, "text, markdown, json, junit or github")
       ->type_name("FORMAT")
       ->capture_default_str();
-  command->add_option("--out", flags->out, "write there instead of to the standard output")
-      ->type_name("FILE");
-  command->add_flag("--absolute", flags->absolute,
-                    "timings of different days or machines as they are, not as shares of the "
-                    "machines' read roofs");
+  command->add_option("--out", flags->out, "the file to write (-: stdout)")
+      ->type_name("FILE")
+      ->capture_default_str();
   command->add_option("--budget", flags->budget, "pairs of turns at most, with --exec")
       ->type_name("N")
       ->check(CLI::Range(1, 60))

@@ -4,10 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ostream>
 
+#include "bench/commands/results_flags.h"
 #include "bench/output_file.h"
 #include "bench/results_input.h"
 #include "bench/trace_of_run.h"
@@ -34,24 +35,9 @@ Examples (the first line makes the file that the others read):
   kvbench export r.json --format trace --out requests.jsonl
 )";
 
-struct ExportFlags {
-  std::vector<std::string> files;
+struct ExportFlags : ResultsFlags {
   std::string format;
-  std::vector<std::string> only;
-  std::string out = "-";
 };
-
-void WriteTo(const std::string& out, const std::function<void(std::ostream&)>& write) {
-  if (out != "-") {
-    WriteFileAtomically(out, write);
-    return;
-  }
-  write(std::cout);
-  std::cout.flush();
-  if (!std::cout) {
-    throw Error("cannot write to the standard output; is the disk full or the pipe closed?");
-  }
-}
 
 bool IsFolder(const std::string& path) {
   std::error_code error;
@@ -64,7 +50,7 @@ void ExportVllm(const ResultsInput& input, const std::string& out) {
            << "\n";
   };
   if (!IsFolder(out)) {
-    WriteTo(out, [&](std::ostream& stream) {
+    WriteOutput(out, [&](std::ostream& stream) {
       for (const auto& [path, file] : input.results) {
         for (const RunRecord& run : file.runs) {
           write_run(file, run, stream);
@@ -86,7 +72,7 @@ void ExportVllm(const ResultsInput& input, const std::string& out) {
 
 void ExportTrace(const ResultsInput& input, const std::string& out) {
   const RunTrace trace = TraceOfRuns(input.Runs());
-  WriteTo(out, [&](std::ostream& stream) { WriteTrace(trace.trace, stream); });
+  WriteOutput(out, [&](std::ostream& stream) { WriteTrace(trace.trace, stream); });
   fmt::print(stderr, "{} requests, sha256 {}{}\n", trace.trace.requests.size(), trace.digest,
              out == "-" ? "" : fmt::format(", written to {}", ShownPath(out)));
   if (!trace.note.empty()) {
@@ -100,8 +86,8 @@ void Export(const ExportFlags& flags) {
     throw Error(
         fmt::format("--format {} is none: there are vllm, csv and trace", Quoted(flags.format)));
   }
-  if (flags.out != "-" && !(vllm && IsFolder(flags.out))) {
-    CheckWritable(flags.out);
+  if (!vllm || !IsFolder(flags.out)) {
+    CheckOutput(flags.out);
   }
   InputOptions options;
   options.read.wants_timeline = NoTimeline;
@@ -110,7 +96,7 @@ void Export(const ExportFlags& flags) {
   if (vllm) {
     ExportVllm(input, flags.out);
   } else if (flags.format == "csv") {
-    WriteTo(flags.out, [&](std::ostream& out) { WriteRunsCsv(input.Runs(), out); });
+    WriteOutput(flags.out, [&](std::ostream& out) { WriteRunsCsv(input.Runs(), out); });
   } else {
     ExportTrace(input, flags.out);
   }
@@ -122,21 +108,11 @@ void AddExportCommand(CLI::App& app) {
   const auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand("export", "Write results in other tools' formats");
   command->footer(kExamples);
-  command->add_option("results", flags->files, "files of `kvbench run --out`")
-      ->required()
-      ->type_name("RESULTS");
   command->add_option("--format", flags->format, "vllm, csv or trace")
       ->required()
       ->type_name("FORMAT");
-  command
-      ->add_option("--only", flags->only,
-                   "runs with this in their label alone: design=paged; may be given several times")
-      ->type_name("AXIS=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--out", flags->out, "the file to write, or for vllm a folder (-: stdout)")
-      ->type_name("FILE")
-      ->capture_default_str();
+  AddResultsFlags(*command, *flags, "files of `kvbench run --out`",
+                  "the file to write, or for vllm a folder (-: stdout)");
   command->callback([flags] { Export(*flags); });
 }
 

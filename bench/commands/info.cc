@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
-#include <iostream>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 
@@ -18,6 +18,7 @@
 #include "bench/info_cache.h"
 #include "bench/info_report.h"
 #include "bench/machine_state.h"
+#include "bench/output_file.h"
 #include "kernels/cpu/read_roof.h"
 #include "results/statistics.h"
 #include "workloads/error.h"
@@ -140,7 +141,9 @@ void Info(const InfoOptions& options) {
   }
   report.doubts = MeasurementDoubts(judged, report.environment.cores.value_or(1),
                                     report.measured ? &report.measured->roofs : nullptr);
-  std::cout << (options.format == "json" ? InfoJson(report) : InfoText(report)) << std::flush;
+  WriteStandardOutput([&](std::ostream& out) {
+    out << (options.format == "json" ? InfoJson(report) : InfoText(report));
+  });
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <thread>
 
 #include "bench/output_file.h"
@@ -137,11 +137,7 @@ int Paper(const PaperFlags& flags, const std::string& command_line) {
       out << "\n";
     });
   }
-  std::cout << PaperTables(sections, format);
-  std::cout.flush();
-  if (!std::cout) {
-    throw Error("cannot write the tables to the standard output; is the disk full?");
-  }
+  WriteStandardOutput([&](std::ostream& out) { out << PaperTables(sections, format); });
   return ReportMisses(sections) ? 1 : 0;
 }
 

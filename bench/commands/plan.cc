@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "bench/output_file.h"
 #include "bench/plan_report.h"
 #include "bench/run_spec.h"
 #include "bench/units.h"
@@ -188,16 +189,14 @@ void Plan(const PlanOptions& options) {
     throw Error(fmt::format("--format: {} is neither text nor json", Quoted(options.format)));
   }
   const PlanReport report = BuildPlanReport(ParseRequest(options));
-  if (options.format == "text") {
-    std::cout << PlanText(report);
-  } else {
-    WriteJson(PlanJson(report), 0, std::cout);
-    std::cout << "\n";
-  }
-  std::cout.flush();
-  if (!std::cout) {
-    throw Error("cannot write the plan to the standard output; is the disk full?");
-  }
+  WriteStandardOutput([&](std::ostream& out) {
+    if (options.format == "text") {
+      out << PlanText(report);
+    } else {
+      WriteJson(PlanJson(report), 0, out);
+      out << "\n";
+    }
+  });
 }
 
 }  // namespace

@@ -3,13 +3,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <utility>
 
+#include "bench/commands/results_flags.h"
+#include "bench/commands/verdict_flags.h"
 #include "bench/output_file.h"
+#include "bench/report_verdicts.h"
 #include "bench/results_input.h"
 #include "bench/version.h"
+#include "results/label.h"
 #include "results/report/assets.h"
 #include "results/report/html_page.h"
 #include "results/report/report_table.h"
@@ -28,6 +34,9 @@ latex     a tabular for each table
 csv       one row a design and its axes, medians over repetitions (kvbench export --format csv has
           every number of every run)
 
+With --base each run has a verdict: slower, faster, same, changed, undecided. That is for reading;
+kvbench compare is the gate with an exit code.
+
 Also reads JSON of `kvbench paper --out` and of `kvbench_micro --benchmark_out`.
 
 Examples (the first line makes the file that the others read):
@@ -35,27 +44,29 @@ Examples (the first line makes the file that the others read):
     a100-sxm4-40gb --lengths sharegpt --rate 1,2,4 --requests 200 --detailed --out r.json
   kvbench report r.json --out r.html
   kvbench report r.json --format markdown --only rate=2
+  kvbench report r.json --base r.json --out verdicts.html
 )";
 
 constexpr int kMostTimelinesRead = 250;
 
-struct ReportFlags {
-  std::vector<std::string> files;
+struct ReportFlags : ResultsFlags {
   std::string format;
-  std::vector<std::string> only;
-  std::string out = "-";
+  std::optional<std::string> base;
+  VerdictFlags verdicts;
+};
+
+/// What all formats are made from.
+struct ReportContent {
+  ResultsInput input;
+  std::optional<PageSource> base;
+  ReportSection verdicts;  ///< empty without a base
 };
 
 enum class Format { kHtml, kMarkdown, kLatex, kCsv };
 
-bool EndsWith(const std::string& text, std::string_view ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 Format ParseFormat(const ReportFlags& flags) {
   if (flags.format == "html" ||
-      (flags.format.empty() && (EndsWith(flags.out, ".html") || EndsWith(flags.out, ".htm")))) {
+      (flags.format.empty() && (flags.out.ends_with(".html") || flags.out.ends_with(".htm")))) {
     return Format::kHtml;
   }
   if (flags.format == "markdown" || flags.format.empty()) {
@@ -104,8 +115,12 @@ std::vector<ReportSection> OtherSections(const ResultsInput& input) {
   return sections;
 }
 
-std::vector<ReportTable> AllTables(const ResultsInput& input) {
+std::vector<ReportTable> AllTables(ReportContent& content) {
+  const ResultsInput& input = content.input;
   std::vector<ReportTable> tables = MainTables(input.Runs());
+  for (ReportTable& table : content.verdicts.tables) {  // the chart's numbers are in them as well
+    tables.push_back(std::move(table));
+  }
   for (ReportSection& section : OtherSections(input)) {
     for (ReportTable& table : section.tables) {
       tables.push_back(std::move(table));
@@ -118,21 +133,23 @@ std::vector<ReportTable> AllTables(const ResultsInput& input) {
 }
 
 std::string Title(const ResultsInput& input) {
-  std::string names;
+  std::vector<std::string> names;
   for (const auto& [path, file] : input.results) {
-    const std::string name = file.run_info.suite.value_or(ShownPath(path));
-    names += (names.empty() ? "" : ", ") + name;
+    names.push_back(file.run_info.suite.value_or(ShownPath(path)));
   }
+  // Several files of a suite: it is named once.
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   for (const auto& [path, text] : input.papers) {
-    names += (names.empty() ? "" : ", ") + ShownPath(path);
+    names.push_back(ShownPath(path));
   }
   for (const auto& [path, text] : input.benchmarks) {
-    names += (names.empty() ? "" : ", ") + ShownPath(path);
+    names.push_back(ShownPath(path));
   }
-  return "kvbench report: " + names;
+  return fmt::format("kvbench report: {}", fmt::join(names, ", "));
 }
 
-HtmlPage MakePage(const ResultsInput& input) {
+HtmlPage MakePage(ReportContent& content) {
+  const ResultsInput& input = content.input;
   HtmlPage page;
   page.title = Title(input);
   page.program = "kvbench " + std::string(Version());
@@ -145,11 +162,17 @@ HtmlPage MakePage(const ResultsInput& input) {
   for (const auto& [path, text] : input.benchmarks) {
     page.sources.push_back({ShownPath(path), {{"kind", "micro benchmarks of the kernels"}}});
   }
+  if (content.base) {
+    page.sources.push_back(std::move(*content.base));
+  }
   const std::vector<const RunRecord*> runs = input.Runs();
   if (!runs.empty()) {
-    const std::vector<TableGroup> groups = GroupRuns(runs, Grouping::kTraceName);
     page.sections.push_back(
         {"results", "Results", "Medians over repetitions.", MainTables(runs), {}});
+  }
+  page.sections.push_back(std::move(content.verdicts));
+  if (!runs.empty()) {
+    const std::vector<TableGroup> groups = GroupRuns(runs, Grouping::kTraceName);
     page.sections.push_back(UsageSection(groups));
     page.sections.push_back(TimelineSection(groups));
     page.sections.push_back(RateSection(groups));
@@ -162,16 +185,31 @@ HtmlPage MakePage(const ResultsInput& input) {
   return page;
 }
 
-void Write(const std::string& out, const std::function<void(std::ostream&)>& write) {
-  if (out != "-") {
-    WriteFileAtomically(out, write);
-    return;
+/// What the base is, and how runs are judged against it.
+void AddVerdicts(const std::string& path, const ReportFlags& flags, ReportContent& content) {
+  InputOptions read;
+  read.read.wants_timeline = NoTimeline;
+  read.others = true;
+  const ResultsInput base = ReadResultsInput({path}, read);
+  if (!base.papers.empty()) {
+    throw Error(
+        fmt::format("--base {} is a file of kvbench paper, which has no verdicts: give one "
+                    "of kvbench run or kvbench_micro",
+                    ShownPath(path)));
   }
-  write(std::cout);
-  std::cout.flush();
-  if (!std::cout) {
-    throw Error("cannot write to the standard output; is the disk full or the pipe closed?");
+  content.base = base.results.empty()
+                     ? PageSource{ShownPath(path), {}}
+                     : DescribeSource(ShownPath(path), base.results.front().content);
+  content.base->facts.insert(content.base->facts.begin(), {"kind", "the base of the verdicts"});
+  VerdictRequest request{
+      .base = path, .results = {}, .benchmarks = {}, .only = flags.only, .flags = flags.verdicts};
+  for (const auto& file : content.input.results) {
+    request.results.push_back(file.path);
   }
+  for (const auto& file : content.input.benchmarks) {
+    request.benchmarks.push_back(file.path);
+  }
+  content.verdicts = JudgeAgainstBase(request);
 }
 
 void Report(const ReportFlags& flags) {
@@ -183,9 +221,7 @@ void Report(const ReportFlags& flags) {
                     kChartLibraryPackage),
         Error::Kind::kMachine);
   }
-  if (flags.out != "-") {
-    CheckWritable(flags.out);
-  }
+  CheckOutput(flags.out);
   InputOptions options;
   options.only = flags.only;
   options.read.wants_timeline = NoTimeline;
@@ -199,14 +235,18 @@ void Report(const ReportFlags& flags) {
     };
   }
   options.others = true;
-  const ResultsInput input = ReadResultsInput(flags.files, options);
+  ReportContent content;
+  content.input = ReadResultsInput(flags.files, options);
+  if (flags.base) {
+    AddVerdicts(*flags.base, flags, content);
+  }
   if (format == Format::kHtml) {
-    const HtmlPage page = MakePage(input);
-    Write(flags.out, [&](std::ostream& out) { WriteHtml(page, out); });
+    const HtmlPage page = MakePage(content);
+    WriteOutput(flags.out, [&](std::ostream& out) { WriteHtml(page, out); });
     return;
   }
-  const std::vector<ReportTable> tables = AllTables(input);
-  Write(flags.out, [&](std::ostream& out) {
+  const std::vector<ReportTable> tables = AllTables(content);
+  WriteOutput(flags.out, [&](std::ostream& out) {
     out << (format == Format::kMarkdown ? MarkdownTables(tables)
             : format == Format::kLatex  ? LatexTables(tables)
                                         : CsvTables(tables));
@@ -221,23 +261,21 @@ void AddReportCommand(CLI::App& app) {
       app.add_subcommand("report", "Show results as one page with charts, or as tables");
   command->footer(kExamples);
   command
-      ->add_option("results", flags->files,
-                   "files of `kvbench run --out`, of kvbench paper or kvbench_micro")
-      ->required()
-      ->type_name("RESULTS");
-  command
       ->add_option("--format", flags->format,
                    "html, markdown, latex or csv [html for --out NAME.html, else markdown]")
       ->type_name("FORMAT");
-  command
-      ->add_option("--only", flags->only,
-                   "runs with this in their label alone: design=paged; may be given several times")
-      ->type_name("AXIS=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--out", flags->out, "the file to write (-: stdout)")
-      ->type_name("FILE")
-      ->capture_default_str();
+  AddResultsFlags(*command, *flags,
+                  "files of `kvbench run --out`, of kvbench paper or kvbench_micro",
+                  "the file to write (-: stdout)");
+  CLI::Option* const base =
+      command
+          ->add_option("--base", flags->base,
+                       "judge each run against this file's, as kvbench compare does; the exit code "
+                       "is 0 whatever comes out")
+          ->type_name("RESULTS");
+  for (CLI::Option* option : AddVerdictFlags(*command, flags->verdicts)) {
+    option->needs(base);
+  }
   command->callback([flags] { Report(*flags); });
 }
 

@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include "bench/output_file.h"
@@ -31,16 +31,7 @@ struct TraceOptions {
 };
 
 void Write(const Trace& trace, const std::string& out) {
-  if (out == "-") {
-    WriteTrace(trace, std::cout);
-    std::cout.flush();
-    if (!std::cout) {
-      throw Error(
-          "cannot write the trace to the standard output; is the disk full or the pipe closed?");
-    }
-  } else {
-    WriteFileAtomically(out, [&](std::ostream& stream) { WriteTrace(trace, stream); });
-  }
+  WriteOutput(out, [&](std::ostream& stream) { WriteTrace(trace, stream); });
   fmt::print(stderr, "{} requests, sha256 {}{}\n", trace.requests.size(), TraceDigest(trace),
              out == "-" ? "" : fmt::format(", written to {}", ShownPath(out)));
 }
@@ -114,9 +105,7 @@ void AddMake(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
       "1 "
       "--out sharegpt.jsonl");
   make->callback([options] {
-    if (options->out != "-") {
-      CheckWritable(options->out);
-    }
+    CheckOutput(options->out);
     Write(MakeTrace(options->generate), options->out);
   });
 }
@@ -138,9 +127,7 @@ void AddConvert(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
       "alpaca.jsonl\n"
       "  kvbench trace convert alpaca.jsonl --arrivals gamma:cv=2 --rate 4 --out bursty.jsonl");
   convert->callback([options] {
-    if (options->out != "-") {
-      CheckWritable(options->out);
-    }
+    CheckOutput(options->out);
     Trace read = ReadTrace(options->file, options->read);
     if (!options->arrivals.empty()) {
       PutArrivals(read, options->arrivals, options->generate.rate, options->generate.seed);
@@ -156,7 +143,10 @@ void AddStats(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
       "Example (the first line makes the file that the second reads):\n"
       "  kvbench trace make --lengths sharegpt --rate 4 --requests 1000 --out sharegpt.jsonl\n"
       "  kvbench trace stats sharegpt.jsonl");
-  stats->callback([options] { std::cout << StatsTable(ReadTrace(options->file, options->read)); });
+  stats->callback([options] {
+    const std::string table = StatsTable(ReadTrace(options->file, options->read));
+    WriteStandardOutput([&](std::ostream& out) { out << table; });
+  });
 }
 
 }  // namespace

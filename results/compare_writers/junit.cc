@@ -1,35 +1,10 @@
 #include <fmt/format.h>
 
 #include "results/compare_writers/compare_writers.h"
+#include "results/markup.h"
 
 namespace kvbench {
 namespace {
-
-/// Text for an attribute or an element. Control characters, which XML 1.0 cannot hold, become '?',
-/// and so does what is not ASCII where it is no UTF-8: file names and labels may hold anything.
-std::string Escape(std::string_view text) {
-  std::string escaped;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c == '\n' || (c >= ' ' && c < 0x7f) ? static_cast<char>(c) : '?';
-    }
-  }
-  return escaped;
-}
 
 bool Fails(Verdict verdict) { return verdict == Verdict::kSlower || verdict == Verdict::kChanged; }
 
@@ -52,14 +27,14 @@ std::string Details(const RunComparison& run) {
 
 void AddCase(const RunComparison& run, std::string& xml) {
   xml += fmt::format("    <testcase classname=\"kvbench.compare\" name=\"{}\" time=\"0\"",
-                     Escape(run.label));
+                     EscapeMarkup(run.label));
   const std::string verdict(VerdictName(run.verdict));
   const std::string reason = ReasonText(run);
-  const std::string message = Escape(reason.empty() ? verdict : verdict + ": " + reason);
+  const std::string message = EscapeMarkup(reason.empty() ? verdict : verdict + ": " + reason);
   if (Fails(run.verdict)) {
     xml +=
         fmt::format(">\n      <failure message=\"{}\" type=\"{}\">{}</failure>\n    </testcase>\n",
-                    message, verdict, Escape(Details(run)));
+                    message, verdict, EscapeMarkup(Details(run)));
   } else if (Skips(run.verdict)) {
     xml += fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n", message);
   } else if (!reason.empty()) {
@@ -98,7 +73,7 @@ std::string CompareJunit(const CompareReport& report) {
     suites += fmt::format(
         "  <testsuite name=\"{} against {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
         "skipped=\"{}\" time=\"0\">\n",
-        Escape(comparison.next), Escape(comparison.base), totals.tests, totals.failures,
+        EscapeMarkup(comparison.next), EscapeMarkup(comparison.base), totals.tests, totals.failures,
         totals.skipped);
     for (const RunComparison& run : comparison.runs) {
       AddCase(run, suites);

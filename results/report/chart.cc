@@ -16,6 +16,8 @@ const char* KindName(ChartPanel::Kind kind) {
       return "stacked-bars";
     case ChartPanel::Kind::kStackedAreas:
       return "stacked-areas";
+    case ChartPanel::Kind::kIntervals:
+      return "intervals";
     case ChartPanel::Kind::kCurves:
       break;
   }
@@ -34,6 +36,10 @@ Json SeriesJson(const ChartSeries& series) {
       json["points"].push_back(Json::array({x, y}));
     }
   }
+  json["ranges"] = Json::array();
+  for (const auto& range : series.ranges) {
+    json["ranges"].push_back(range ? Json::array({range->first, range->second}) : Json(nullptr));
+  }
   return json;
 }
 
@@ -43,7 +49,8 @@ Json PanelJson(const ChartPanel& panel) {
                {"y", panel.y},
                {"log_y", panel.log_y},
                {"y_max", panel.y_max ? Json(*panel.y_max) : Json(nullptr)},
-               {"categories", panel.categories}};
+               {"categories", panel.categories},
+               {"guides", panel.guides}};
   json["series"] = Json::array();
   for (const ChartSeries& series : panel.series) {
     json["series"].push_back(SeriesJson(series));

@@ -18,17 +18,22 @@ struct ChartSeries {
       role;  ///< "live", "reserved", ...: has its own colour; empty: the next of the palette
   std::vector<std::optional<double>> values = {};
   std::vector<std::pair<double, double>> points = {};
+  /// Of intervals: from and to around each value that is there; where both are the value itself
+  /// nothing is known of its interval.
+  std::vector<std::optional<std::pair<double, double>>> ranges = {};
 };
 
 /// One pair of axes.
 struct ChartPanel {
-  enum class Kind { kBars, kStackedBars, kCurves, kStackedAreas };
+  enum class Kind { kBars, kStackedBars, kCurves, kStackedAreas, kIntervals };
   Kind kind = Kind::kCurves;
   std::string x;  ///< label of the axis, with its unit
   std::string y;
   bool log_y = false;
   std::optional<double> y_max = std::nullopt;
-  std::vector<std::string> categories = {};  ///< bars lie: they are on the vertical axis
+  /// Bars and intervals lie: they are on the vertical axis.
+  std::vector<std::string> categories = {};
+  std::vector<double> guides = {};  ///< of intervals: where values are compared with
   std::vector<ChartSeries> series = {};
 };
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "results/markup.h"
 #include "results/report/assets.h"
 #include "results/text.h"
 
@@ -13,30 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kLongText = 14;  // characters that half of a telephone's width has no room for
 constexpr size_t kOpenRows = 12;  // numbers below a chart that are shown without a click
-
-std::string Html(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 /// JSON that may stand in a script element: nothing in it looks like a tag.
 std::string ScriptJson(const Json& json) {
@@ -61,10 +41,10 @@ Json TableJson(const ReportTable& table) {
   Json rows = Json::array();
   for (const ReportRow& row : table.rows) {
     Json values = Json::array();
-    for (const ReportCell& cell : row.cells) {
-      values.push_back(cell.number        ? Json(*cell.number)
-                       : cell.text == "-" ? Json(nullptr)
-                                          : Json(cell.text));
+    for (size_t i = 0; i < row.cells.size(); ++i) {
+      const ReportCell& cell = row.cells[i];
+      const bool unknown = cell.text == "-" || (cell.text.empty() && table.columns[i].is_number());
+      values.push_back(cell.number ? Json(*cell.number) : unknown ? Json() : Json(cell.text));
     }
     rows.push_back({{"label", row.label}, {"values", std::move(values)}});
   }
@@ -77,7 +57,7 @@ void WriteList(const std::vector<std::string>& lines, const char* style, std::os
   }
   out << "<ul class=\"" << style << "\">";
   for (const std::string& line : lines) {
-    out << "<li>" << Html(line) << "</li>";
+    out << "<li>" << EscapeMarkup(line) << "</li>";
   }
   out << "</ul>\n";
 }
@@ -86,30 +66,44 @@ std::string Heading(const ReportColumn& column) {
   return column.unit.empty() ? column.name : column.name + " " + column.unit;
 }
 
+/// A verdict has a frame in its colour around the word, which says it all.
+std::string CellText(const ReportCell& cell) {
+  std::string text = EscapeMarkup(cell.text);
+  if (!cell.verdict) {
+    return text;
+  }
+  std::string style = text;
+  std::replace(style.begin(), style.end(), ' ', '-');
+  return fmt::format("<span class=\"verdict {}\">{}</span>", style, text);
+}
+
 /// The roles say again what the elements are: on narrow windows rows become blocks, which some
 /// browsers no longer tell as a table. The labels are shown there.
 void WriteCell(const ReportColumn& column, const ReportCell& cell, bool first, std::ostream& out) {
-  const char* style = column.is_number() ? " class=\"n\"" : "";
-  const std::string label = " data-label=\"" + Html(Heading(column)) + "\">";
+  const char* style = column.is_number()             ? " class=\"n\""
+                      : column.prose                 ? " class=\"prose\""
+                      : cell.text.size() > kLongText ? " class=\"long\""
+                                                     : "";
+  const std::string label = " data-label=\"" + EscapeMarkup(Heading(column)) + "\">";
   if (first) {
-    out << "<th scope=\"row\" role=\"rowheader\"" << style << label << Html(cell.text) << "</th>";
+    out << "<th scope=\"row\" role=\"rowheader\"" << style << label << CellText(cell) << "</th>";
   } else {
-    out << "<td role=\"cell\"" << style << label << Html(cell.text) << "</td>";
+    out << "<td role=\"cell\"" << style << label << CellText(cell) << "</td>";
   }
 }
 
 void WriteTable(const ReportTable& table, const std::string& id, std::ostream& out) {
-  out << "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" << Html(table.title)
-      << "\"><table id=\"" << id << "\" role=\"table\"><caption>" << Html(table.title)
-      << "</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">";
+  out << "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\""
+      << EscapeMarkup(table.title) << "\"><table id=\"" << id << "\" role=\"table\"><caption>"
+      << EscapeMarkup(table.title) << "</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">";
   for (const ReportColumn& column : table.columns) {
     out << "<th scope=\"col\" role=\"columnheader\"" << (column.is_number() ? " class=\"n\"" : "");
     if (!column.key.empty()) {
-      out << " title=\"" << Html(column.key) << "\"";
+      out << " title=\"" << EscapeMarkup(column.key) << "\"";
     }
-    out << ">" << Html(column.name);
+    out << ">" << EscapeMarkup(column.name);
     if (!column.unit.empty()) {
-      out << " <small>" << Html(column.unit) << "</small>";
+      out << " <small>" << EscapeMarkup(column.unit) << "</small>";
     }
     out << "</th>";
   }
@@ -129,8 +123,9 @@ void WriteKeys(const ReportTable& table, std::ostream& out) {
   std::string keys;
   for (const ReportColumn& column : table.columns) {
     if (!column.key.empty()) {
-      keys += fmt::format("{}{}{}{}: <code>{}</code>", keys.empty() ? "" : ", ", Html(column.name),
-                          column.unit.empty() ? "" : " ", Html(column.unit), Html(column.key));
+      keys += fmt::format("{}{}{}{}: <code>{}</code>", keys.empty() ? "" : ", ",
+                          EscapeMarkup(column.name), column.unit.empty() ? "" : " ",
+                          EscapeMarkup(column.unit), EscapeMarkup(column.key));
     }
   }
   if (!keys.empty()) {
@@ -145,14 +140,14 @@ class PageWriter {
   explicit PageWriter(std::ostream& out) : out_(out) {}
 
   void Write(const ReportSection& section) {
-    out_ << "<section aria-labelledby=\"" << Html(section.id) << "\"><h2 id=\"" << Html(section.id)
-         << "\">" << Html(section.title) << "</h2>\n";
+    out_ << "<section aria-labelledby=\"" << EscapeMarkup(section.id) << "\"><h2 id=\""
+         << EscapeMarkup(section.id) << "\">" << EscapeMarkup(section.title) << "</h2>\n";
     if (!section.text.empty()) {
-      out_ << "<p>" << Html(section.text) << "</p>\n";
+      out_ << "<p>" << EscapeMarkup(section.text) << "</p>\n";
     }
     for (const ReportTable& table : section.tables) {
       if (section.tables.size() > 1 || table.title != section.title) {
-        out_ << "<h3>" << Html(table.title) << "</h3>\n";
+        out_ << "<h3>" << EscapeMarkup(table.title) << "</h3>\n";
       }
       WriteList(table.facts, "facts", out_);
       WriteTable(table, NextTable(table), out_);
@@ -180,10 +175,10 @@ class PageWriter {
     const std::string table = NextTable(chart.numbers);
     out_ << "<figure>";
     if (chart.title != section.title) {
-      out_ << "<h3>" << Html(chart.title) << "</h3>";
+      out_ << "<h3>" << EscapeMarkup(chart.title) << "</h3>";
     }
     if (!chart.caption.empty()) {
-      out_ << "<figcaption>" << Html(chart.caption) << "</figcaption>";
+      out_ << "<figcaption>" << EscapeMarkup(chart.caption) << "</figcaption>";
     }
     out_ << "<div class=\"panels\">";
     for (size_t i = 0; i < chart.panels.size(); ++i) {
@@ -193,7 +188,7 @@ class PageWriter {
           "<div class=\"panel\"><canvas data-chart=\"{}\" data-panel=\"{}\" role=\"img\" "
           "aria-label=\"{}: {}. The numbers are in the table below.\" "
           "aria-describedby=\"{}\"></canvas></div>",
-          index, i, Html(chart.title), Html(what), table);
+          index, i, EscapeMarkup(chart.title), EscapeMarkup(what), table);
     }
     out_ << "</div>\n<details"
          << (chart.numbers_open && chart.numbers.rows.size() <= kOpenRows ? " open" : "")
@@ -210,11 +205,12 @@ class PageWriter {
 void WriteSources(const std::vector<PageSource>& sources, std::ostream& out) {
   out << "<section aria-labelledby=\"what\"><h2 id=\"what\">What ran and where</h2>\n";
   for (const PageSource& source : sources) {
-    out << "<dl class=\"source\"><dt>file</dt><dd><code>" << Html(source.path) << "</code></dd>";
+    out << "<dl class=\"source\"><dt>file</dt><dd><code>" << EscapeMarkup(source.path)
+        << "</code></dd>";
     for (const auto& [name, text] : source.facts) {
       const bool code = name == "command";
-      out << "<dt>" << Html(name) << "</dt><dd>" << (code ? "<code>" : "") << Html(text)
-          << (code ? "</code>" : "") << "</dd>";
+      out << "<dt>" << EscapeMarkup(name) << "</dt><dd>" << (code ? "<code>" : "")
+          << EscapeMarkup(text) << (code ? "</code>" : "") << "</dd>";
     }
     out << "</dl>\n";
   }
@@ -274,13 +270,15 @@ void WriteHtml(const HtmlPage& page, std::ostream& out) {
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
          "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
          "<link rel=\"icon\" href=\"data:,\">\n"
-      << "<title>" << Html(page.title) << "</title>\n<style>" << PageStyle()
+      << "<title>" << EscapeMarkup(page.title) << "</title>\n<style>" << PageStyle()
       << "</style></head>\n<body><a class=\"skip\" href=\"#main\">To the results</a>\n<header><h1>"
-      << Html(page.title) << "</h1>\n<nav aria-label=\"Sections\"><ul><li><a href=\"#what\">What "
+      << EscapeMarkup(page.title)
+      << "</h1>\n<nav aria-label=\"Sections\"><ul><li><a href=\"#what\">What "
       << "ran and where</a></li>";
   for (const ReportSection& section : page.sections) {
     if (!section.empty()) {
-      out << "<li><a href=\"#" << Html(section.id) << "\">" << Html(section.title) << "</a></li>";
+      out << "<li><a href=\"#" << EscapeMarkup(section.id) << "\">" << EscapeMarkup(section.title)
+          << "</a></li>";
     }
   }
   out << "</ul></nav></header>\n<main id=\"main\">\n";
@@ -291,7 +289,7 @@ void WriteHtml(const HtmlPage& page, std::ostream& out) {
       writer.Write(section);
     }
   }
-  out << "</main>\n<footer><p>Written by " << Html(page.program)
+  out << "</main>\n<footer><p>Written by " << EscapeMarkup(page.program)
       << ". Every number of this page is in its JSON too, with the run's label and the key in the "
          "results file: the element <code>script#data</code>.</p></footer>\n"
       << "<script type=\"application/json\" id=\"data\">"

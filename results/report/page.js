@@ -11,19 +11,22 @@
       palette: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#a67800', '#56b4e9', '#3d3d3d', '#7a5195'],
       roles: {live: '#0072b2', reserved: '#7cc4f0', overestimate: '#e69f00', rounding: '#b34700',
         free: '#d4d8dc', running: '#0072b2', waiting: '#d55e00', kernel: '#0072b2', roof: '#b8bec5',
-        published: '#e69f00'}
+        published: '#e69f00', slower: '#b34700', changed: '#a2478c', undecided: '#8a6500',
+        faster: '#0072b2', same: '#8a939c'}
     },
     dark: {
       ink: '#e6e9ed', line: '#333b45', paper: '#14181d',
       palette: ['#56b4e9', '#f0883e', '#2fc79a', '#e39bc4', '#e6c229', '#9db7ff', '#c9cfd6', '#c39bd8'],
       roles: {live: '#2b8fd0', reserved: '#9ad4f7', overestimate: '#e6a817', rounding: '#d2601a',
         free: '#4a535e', running: '#56b4e9', waiting: '#f0883e', kernel: '#2b8fd0', roof: '#6b7580',
-        published: '#e6a817'}
+        published: '#e6a817', slower: '#f0883e', changed: '#e39bc4', undecided: '#e6c229',
+        faster: '#56b4e9', same: '#8a939c'}
     }
   };
   const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [], [7, 4], [2, 3], [10, 3, 2, 3]];
   const POINTS = ['circle', 'rect', 'triangle', 'rectRot', 'crossRot', 'star', 'circle', 'rect'];
   const MANY_POINTS = 40;
+  const LYING = ['bars', 'stacked-bars', 'intervals'];
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
   let charts = [];
 
@@ -86,18 +89,58 @@
     }
   };
 
+  // What floating bars lack: what values are compared with, and the value within its interval.
+  const intervalMarks = (panel, ink) => ({
+    id: 'intervalMarks',
+    beforeDatasetsDraw(chart) {
+      const {ctx, chartArea, scales} = chart;
+      ctx.save();
+      ctx.strokeStyle = ink;
+      for (const guide of panel.guides) {
+        const x = scales.x.getPixelForValue(guide);
+        ctx.setLineDash(guide === 1 ? [] : [4, 4]);
+        ctx.beginPath();
+        ctx.moveTo(x, chartArea.top);
+        ctx.lineTo(x, chartArea.bottom);
+        ctx.stroke();
+      }
+      ctx.restore();
+    },
+    afterDatasetsDraw(chart) {
+      const {ctx, chartArea, scales} = chart;
+      ctx.save();
+      ctx.font = '11px system-ui, "DejaVu Sans", sans-serif';
+      ctx.textBaseline = 'middle';
+      ctx.fillStyle = ink;
+      panel.series.forEach((series, i) => {
+        chart.getDatasetMeta(i).data.forEach((bar, j) => {
+          const value = series.values[j];
+          if (value === null || !chart.isDatasetVisible(i)) {
+            return;
+          }
+          ctx.fillRect(scales.x.getPixelForValue(value) - 1.5, bar.y - 8, 3, 16);
+          // Beside the lines, which would cross it behind the bar.
+          ctx.fillText(`${value.toFixed(3)} ${series.name}`, chartArea.right + 8, bar.y);
+        });
+      });
+      ctx.restore();
+    }
+  });
+
   function dataset(series, index, panel, theme) {
     const color = theme.roles[series.role] || theme.palette[index % theme.palette.length];
-    const bars = panel.kind === 'bars' || panel.kind === 'stacked-bars';
+    const bars = LYING.includes(panel.kind);
     const areas = panel.kind === 'stacked-areas';
     const set = {
       label: series.name,
-      data: series.values.length ? series.values : series.points.map(([x, y]) => ({x, y})),
+      data: series.ranges.length ? series.ranges :
+        series.values.length ? series.values : series.points.map(([x, y]) => ({x, y})),
       backgroundColor: color
     };
     if (bars) {
-      return Object.assign(set, {borderColor: theme.paper, borderWidth: 1, maxBarThickness: 26,
-        borderSkipped: false});
+      const intervals = panel.kind === 'intervals';
+      return Object.assign(set, {borderColor: theme.paper, borderWidth: intervals ? 0 : 1,
+        maxBarThickness: intervals ? 9 : 26, borderSkipped: false, grouped: !intervals});
     }
     const many = set.data.length > MANY_POINTS;
     return Object.assign(set, {
@@ -110,7 +153,8 @@
   }
 
   function configuration(panel, theme) {
-    const bars = panel.kind === 'bars' || panel.kind === 'stacked-bars';
+    const bars = LYING.includes(panel.kind);
+    const intervals = panel.kind === 'intervals';
     const stacked = panel.kind.startsWith('stacked');
     const filled = bars || stacked;
     const categories = panel.categories.length > 0;
@@ -123,7 +167,11 @@
     const y = axis(panel.y);
     const value = bars ? x : y;
     value.stacked = stacked;
-    value.beginAtZero = !panel.log_y;
+    value.beginAtZero = !panel.log_y && !intervals;
+    if (intervals) {
+      value.suggestedMin = Math.min(...panel.guides);
+      value.suggestedMax = Math.max(...panel.guides);
+    }
     if (panel.y_max !== null) {
       value.max = panel.y_max;
     }
@@ -164,17 +212,17 @@
       options: {
         indexAxis: bars ? 'y' : 'x', responsive: true, maintainAspectRatio: false,
         animation: false, color: theme.ink,
-        layout: {padding: {right: panel.kind === 'bars' ? 52 : 14, top: 2}},
+        layout: {padding: {right: panel.kind === 'bars' ? 52 : intervals ? 104 : 14, top: 2}},
         scales: {x, y},
         interaction: {mode: 'nearest', intersect: false},
         plugins: {
           legend: {display: panel.series.length > 1, position: 'top', align: 'start',
             labels: {color: theme.ink, usePointStyle: !filled, boxWidth: filled ? 14 : 30,
               boxHeight: filled ? 10 : 7}},
-          barNumbers: {on: bars, stacked, ink: theme.ink}
+          barNumbers: {on: bars && !intervals, stacked, ink: theme.ink}
         }
       },
-      plugins: [barNumbers]
+      plugins: [intervals ? intervalMarks(panel, theme.ink) : barNumbers]
     };
   }
 
@@ -184,7 +232,7 @@
 
   // Bars lie below one another: the panel is as high as they need.
   function setHeight(panel, box) {
-    if (panel.kind !== 'bars' && panel.kind !== 'stacked-bars') {
+    if (!LYING.includes(panel.kind)) {
       return;
     }
     const columns = box.clientWidth < 520 ? 16 : 44;

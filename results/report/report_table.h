@@ -10,9 +10,10 @@ namespace kvbench {
 
 /// What a column shows.
 struct ReportColumn {
-  std::string name;  ///< "output"
-  std::string unit;  ///< "tokens/s", or empty
-  std::string key;   ///< of the record: "output_throughput"; empty for text
+  std::string name;    ///< "output"
+  std::string unit;    ///< "tokens/s", or empty
+  std::string key;     ///< of the record: "output_throughput"; empty for text
+  bool prose = false;  ///< sentences, which are broken into lines
   bool is_number() const { return !key.empty(); }
 };
 
@@ -20,6 +21,7 @@ struct ReportColumn {
 struct ReportCell {
   std::string text;
   std::optional<double> number;
+  bool verdict = false;  ///< text that says how something was judged: "slower"
 };
 
 struct ReportRow {

@@ -9,8 +9,14 @@
 
 namespace kvbench {
 
+struct CompareReport;
+
 // The parts of the page, each from its own kind of input. A section without tables and charts has
 // nothing to show. Groups are those of GroupRuns with Grouping::kTraceName.
+
+/// How each run was judged against a base, what needs looking at first, and the fields that changed
+/// with both values.
+ReportSection VerdictSection(const CompareReport& report);
 
 /// Where the KV memory goes: stacked bars for each design, the vLLM paper's figure 2.
 ReportSection UsageSection(const std::vector<TableGroup>& groups);

@@ -92,7 +92,7 @@ std::string Latex(const ReportTable& table) {
   std::vector<std::string> names;
   std::vector<std::string> units;
   for (const ReportColumn& column : table.columns) {
-    alignment += column.is_number() ? 'r' : 'l';
+    alignment += column.is_number() ? "r" : column.prose ? "p{0.25\\linewidth}" : "l";
     names.push_back(LatexText(column.name));
     units.push_back(LatexText(column.unit));
   }

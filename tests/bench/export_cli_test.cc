@@ -126,6 +126,7 @@ TEST(ExportCliTest, BrokenInput) {
   save("null.json", "/runs/1/duration", nullptr);
   save("null_label.json", "/runs/0/label", nullptr);
   save("twice.json", "/runs/1/label", results["runs"][0]["label"]);
+  save("suite.json", "/run_info/suite", "quick");
   const std::pair<const char*, const char*> cases[] = {
       {"truncated.json", "truncated.json: the JSON ends too early"},
       {"empty.json", "empty.json: the file is empty"},
@@ -137,6 +138,7 @@ TEST(ExportCliTest, BrokenInput) {
       {"null_label.json", "null_label.json: runs[0].label is null"},
       {"twice.json", "twice.json has two runs with the label"},
       {"r.json r.json", "r.json has two runs with the label"},
+      {"r.json suite.json", "r.json is of no suite and suite.json of suite 'quick'"},
       {"missing.json", "cannot read missing.json"},
       {".", "it is a folder"},
   };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <ostream>
 #include <stdexcept>
@@ -123,6 +124,21 @@ TEST_F(OutputFileTest, CheckingLeavesNothingBehind) {
   CheckWritable(Path("a"));
   EXPECT_EQ(TextOf(Path("a")), "kept");
   EXPECT_EQ(Files(), 1);
+}
+
+TEST_F(OutputFileTest, ADashIsTheStandardOutput) {
+  CheckOutput("-");
+  WriteOutput(Path("a"), [](std::ostream& out) { out << "x"; });
+  EXPECT_EQ(TextOf(Path("a")), "x");
+  testing::internal::CaptureStdout();
+  WriteOutput("-", [](std::ostream& out) { out << "y"; });
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "y");
+  EXPECT_FALSE(fs::exists("-"));
+  EXPECT_THAT(SentenceOf([&] {
+                WriteStandardOutput([](std::ostream& out) { out.setstate(std::ios::badbit); });
+              }),
+              HasSubstr("cannot write to the standard output"));
+  std::cout.clear();
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ const std::filesystem::path& Folder() {
     RunKvbench(path, "paper fig2 --seeds 1 --out fig2.json");
     std::ofstream(path / "micro.json")
         << R"({"context": {"cpu_model": "X"}, "benchmarks": [{"name": "decode/a/manual_time",
-          "run_type": "iteration", "kv_bytes_per_s": 4e9, "roof_bytes_per_s": 8e9,
-          "roof_share": 0.5}]})";
+          "run_type": "iteration", "real_time": 7, "time_unit": "ns", "kv_bytes_per_s": 4e9,
+          "roof_bytes_per_s": 8e9, "roof_share": 0.5}]})";
     return path;
   }();
   return folder;
@@ -72,6 +72,67 @@ TEST(ReportCliTest, Refusals) {
   EXPECT_THAT(none.err, HasSubstr("none.json: there is no benchmark with a roof"));
 }
 
+/// base.json, a measured run with nine repetitions, and slower.json and changed.json, made once.
+void MakePair() {
+  if (std::filesystem::exists(Folder() / "changed.json")) {
+    return;
+  }
+  const Outcome made = Kvbench(
+      "run --model " KVBENCH_SOURCE_DIR
+      "/tests/data/tiny-gqa.json --kv-memory 512KiB --max-model-len 128 --lengths "
+      "uniform:prompt=1-30:output=1-30 --requests 12 --threads 1 --design contiguous-max,paged "
+      "--repetitions 9 --out base.json");
+  ASSERT_EQ(made.code, 0) << made.err;
+  Json json = Json::parse(ReadFile(Folder() / "base.json"));
+  const auto save = [&](const char* name, double slowdown) {
+    for (Json& run : json["runs"]) {
+      const bool paged = run["design"]["name"] == "paged";
+      run["output_throughput"] = (1'000 + run["repetition"].get<int>()) / (paged ? slowdown : 1.0);
+    }
+    std::ofstream(Folder() / name) << json.dump();
+  };
+  save("base.json", 1);
+  save("slower.json", 1.5);
+  json["runs"][0]["preemptions"] = 777;
+  save("changed.json", 1);
+}
+
+TEST(ReportCliTest, VerdictsAgainstABase) {
+  MakePair();
+  const Outcome slower = Kvbench("report slower.json --base base.json");
+  EXPECT_EQ(slower.code, 0) << slower.err;  // compare is the gate
+  EXPECT_THAT(slower.out, HasSubstr("### Verdicts, slower.json against base.json"));
+  EXPECT_THAT(slower.out, HasSubstr("1 same, 1 slower (of 2 runs), threshold 5 %"));
+  EXPECT_THAT(slower.out, HasSubstr("| slower | output\\_throughput | 1,004 | 669.3 | 1.500 |"));
+  const Outcome lenient = Kvbench("report slower.json --base base.json --threshold 60%");
+  EXPECT_THAT(lenient.out, HasSubstr("2 same (of 2 runs), threshold 60 %"));
+  const Outcome changed = Kvbench("report changed.json --base base.json --format csv");
+  EXPECT_EQ(changed.code, 0) << changed.err;
+  EXPECT_THAT(changed.out, HasSubstr(",preemptions,"));
+  EXPECT_THAT(changed.out, HasSubstr(",777,0\n"));
+  const Outcome micro = Kvbench("report rates.json micro.json --base micro.json");
+  EXPECT_THAT(micro.out, HasSubstr("### Verdicts, micro.json against micro.json"));
+  EXPECT_THAT(micro.out, HasSubstr("needs 9 repetitions, has 1"));
+  const Outcome some = Kvbench("report slower.json --base base.json --only design=contiguous-max");
+  EXPECT_THAT(some.out, HasSubstr("1 same (of 1 run), threshold"));
+}
+
+TEST(ReportCliTest, BasesThatCannotBe) {
+  MakePair();
+  const auto refused = [](const std::string& arguments, const std::string& part) {
+    const Outcome outcome = Kvbench("report " + arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(part)) << arguments;
+  };
+  refused("slower.json --base rates.json", "have no run in common");
+  refused("slower.json --base micro.json", "micro.json holds benchmarks of kvbench_micro, and no");
+  refused("slower.json --base fig2.json", "fig2.json is a file of kvbench paper");
+  refused("slower.json --base ''", "cannot read");
+  refused("slower.json --base base.json --threshold 0", "--threshold '0'");
+  refused("slower.json --base base.json --metric no_such", "no run has a timing 'no_such'");
+  refused("slower.json --threshold 10%", "--base");
+}
+
 TEST(ReportCliTest, APageThatABrowserShows) {
   const Outcome made = Kvbench("report rates.json fig2.json micro.json --out report.html");
   if (made.code == 3) {
@@ -84,7 +145,11 @@ TEST(ReportCliTest, APageThatABrowserShows) {
        {"usage", "timeline", "rates", "latency", "block-sizes", "kernels", "paper-fig2"}) {
     EXPECT_THAT(page, HasSubstr("<h2 id=\"" + std::string(section) + "\">"));
   }
-  const Outcome browser = RunShell(Folder(), "'" KVBENCH_BROWSER_TEST "' report.html");
+  MakePair();
+  ASSERT_EQ(Kvbench("report slower.json --base base.json --out verdicts.html").code, 0);
+  EXPECT_THAT(ReadFile(Folder() / "verdicts.html"), HasSubstr("<h2 id=\"verdicts\">"));
+  const Outcome browser =
+      RunShell(Folder(), "'" KVBENCH_BROWSER_TEST "' report.html verdicts.html");
   if (browser.code == kBrowserSkips) {
     GTEST_SKIP() << browser.out;
   }

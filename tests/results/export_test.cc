@@ -84,6 +84,9 @@ TEST(ExportVllm, KeysAndUnits) {
   EXPECT_EQ(json["ttfts"].size(), 100U);
   EXPECT_EQ(json["ttfts"][10], 0.125);  // 125 ms
   EXPECT_EQ(json["ttfts"][0], 0.0);     // rejected
+  EXPECT_EQ(json["queue_times"].size(), 100U);
+  EXPECT_EQ(json["queue_times"][10], 0.0625);  // 62.5 ms
+  EXPECT_EQ(json["queue_times"][0], 0.0);
   EXPECT_EQ(json["errors"][0], "rejected or not finished");
   EXPECT_EQ(json["errors"][10], "");
   for (const char* key : {"tokenizer_id", "burstiness", "itls", "generated_texts", "rtfx",

@@ -81,5 +81,14 @@ TEST(Label, ChangesWithEveryAxis) {
   EXPECT_EQ(labels.size(), changes.size() + 1);
 }
 
+TEST(Label, PartsAreWhole) {
+  const std::string label = "model=a design=paged-x block-size=16";
+  EXPECT_TRUE(HasParts(label, {}));
+  EXPECT_TRUE(HasParts(label, {"block-size=16", "model=a"}));
+  EXPECT_TRUE(HasParts(label, {"design=paged-x block-size=16"}));
+  EXPECT_FALSE(HasParts(label, {"design=paged"}));
+  EXPECT_FALSE(HasParts(label, {"model=a", "size=16"}));
+}
+
 }  // namespace
 }  // namespace kvbench

@@ -68,9 +68,10 @@ ReportTable Awkward() {
   table.title = "a_b & 50 % of #1 {x} ~ ^ \\ $ <c> \"d\" e|f *g* `h`";
   table.facts = {table.title};
   table.notes = {table.title};
-  table.columns = {{table.title, "", ""}, {"n", "%", "key"}};
-  table.rows = {{"label", {{table.title, std::nullopt}, {"1,234.5", 1234.5}}},
-                {"label", {{"two\nlines", std::nullopt}, {"-", std::nullopt}}}};
+  table.columns = {{table.title, "", ""}, {"why", "", "", true}, {"n", "%", "key"}};
+  const ReportCell why = {"a sentence that is long enough to be broken into lines", std::nullopt};
+  table.rows = {{"label", {{table.title, std::nullopt}, why, {"1,234.5", 1234.5}}},
+                {"label", {{"two\nlines", std::nullopt}, why, {"-", std::nullopt}}}};
   return table;
 }
 
@@ -122,7 +123,9 @@ TEST(ReportTables, AwkwardNames) {
   const std::string csv = CsvTables({Awkward()});
   EXPECT_THAT(csv, HasSubstr("<c> \"\"d\"\""));
   EXPECT_THAT(csv, HasSubstr(",1234.5\n"));
-  EXPECT_THAT(csv, HasSubstr("\"two\nlines\",\n"));  // unknown is empty
+  EXPECT_THAT(csv, HasSubstr("\"two\nlines\",a sentence that is long enough to be broken into "
+                             "lines,\n"));  // unknown is empty
+  EXPECT_THAT(LatexTables({Awkward()}), HasSubstr("{lp{0.25\\linewidth}r}"));
 }
 
 TEST(ReportSections, UsageAddsUpToEverything) {

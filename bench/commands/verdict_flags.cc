@@ -1,0 +1,60 @@
+#include "bench/commands/verdict_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "bench/units.h"
+#include "results/compare.h"
+#include "workloads/error.h"
+#include "workloads/quoting.h"
+
+namespace kvbench {
+namespace {
+
+/// "5%", "5 %" and "0.05" are the same.
+double ParseThreshold(const std::string& text) {
+  std::string number = text;
+  const bool percent = number.ends_with('%');
+  if (percent) {
+    number.pop_back();
+    while (number.ends_with(' ')) {
+      number.pop_back();
+    }
+  }
+  const double value = ParseNumber(number) / (percent ? 100 : 1);
+  if (value <= 0 || value > 100) {
+    throw Error(
+        fmt::format("--threshold {}: a difference such as 5% or 0.05, above 0", Quoted(text)));
+  }
+  return value;
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> AddVerdictFlags(CLI::App& command, VerdictFlags& flags) {
+  return {
+      command.add_option("--threshold", flags.threshold, "how much longer is slower: 5% or 0.05")
+          ->type_name("SHARE")
+          ->capture_default_str(),
+      command
+          .add_option("--metric", flags.metrics,
+                      "timings to compare, as the results file names them [output_throughput; "
+                      "normalized_latency_mean_s_per_token where requests arrive by the clock; "
+                      "real_time_ns of benchmarks]")
+          ->type_name("NAME,...")
+          ->delimiter(','),
+      command.add_flag("--absolute", flags.absolute,
+                       "timings of different days or machines as they are, not as shares of the "
+                       "machines' read roofs")};
+}
+
+CompareOptions ParseVerdictFlags(const VerdictFlags& flags) {
+  CompareOptions options;
+  options.threshold = ParseThreshold(flags.threshold);
+  options.metrics = flags.metrics;
+  options.absolute = flags.absolute;
+  return options;
+}
+
+}  // namespace kvbench

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace kvbench {
+
+struct CompareOptions;
+
+/// How runs are judged against a base, as it is written on the command line.
+struct VerdictFlags {
+  std::string threshold = "5%";
+  std::vector<std::string> metrics;
+  bool absolute = false;
+};
+
+/// --threshold, --metric and --absolute. `flags` has to live as long as `command`.
+std::vector<CLI::Option*> AddVerdictFlags(CLI::App& command, VerdictFlags& flags);
+
+/// Throws Error for a threshold that is none.
+CompareOptions ParseVerdictFlags(const VerdictFlags& flags);
+
+}  // namespace kvbench
