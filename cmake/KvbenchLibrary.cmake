@@ -1,10 +1,21 @@
-# kvbench_library(NAME SOURCES ... [DEPENDS ...]): one static library for each folder of the house.
+# kvbench_library(NAME [COLD] SOURCES ... [DEPENDS ...]): one static library for each folder of the house.
 # All of them share the warnings, the include root and the floating-point rules set here.
+# COLD: its code is compiled more often than it matters how fast it runs (kvbench_compile_quickly).
 function(kvbench_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   kvbench_compile_options(${name})
+  if(ARG_COLD)
+    kvbench_compile_quickly(${name})
+  endif()
+endfunction()
+
+# Halves what the sanitizer builds (RelWithDebInfo) take to compile, with no optimisation and without the checks of
+# pointers that the address sanitizer makes anyway (null) or that code without kernels hardly needs.
+function(kvbench_compile_quickly name)
+  target_compile_options(${name} PRIVATE
+    "$<$<CONFIG:RelWithDebInfo>:-O0;-fno-sanitize=null,alignment,vptr,object-size>")
 endfunction()
 
 function(kvbench_compile_options name)
@@ -27,6 +38,7 @@ function(kvbench_test name)
   target_compile_definitions(${name} PRIVATE KVBENCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   kvbench_compile_options(${name})
   # Test code is compiled more often than it runs; what it tests keeps its flags.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+  kvbench_compile_quickly(${name})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
 endfunction()

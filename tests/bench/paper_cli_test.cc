@@ -140,7 +140,12 @@ TEST(PaperCliTest, HelpHasExamplesThatWork) {
       continue;
     }
 #endif
-    EXPECT_EQ(Kvbench(line.substr(line.find("paper "))).code, 0) << line;
+    const Outcome outcome = Kvbench(line.substr(line.find("paper ")));
+    EXPECT_EQ(outcome.code, 0) << line;
+    std::istringstream table(line.find("--format") == std::string::npos ? outcome.out : "");
+    for (std::string row; std::getline(table, row);) {
+      EXPECT_LE(row.size(), 100U) << row;
+    }
   }
   EXPECT_EQ(examples, 3);
   std::filesystem::remove(testing::TempDir() + "/paper.json");

@@ -277,14 +277,10 @@ TEST(PaperTest, ThePairsThemselvesGiveTheExpectedFigures) {
   EXPECT_NEAR(*paged.mean_running_requests / 166, 1, 0.04);
 }
 
+// PaperCliTest looks at all of them.
 TEST(PaperTablesTest, TextFitsAHundredColumns) {
-  for (const PaperFigure& figure : PaperFigures()) {
-#ifdef __SANITIZE_ADDRESS__
-    if (figure.key != "table1" && figure.key != "fig2") {
-      continue;
-    }
-#endif
-    std::istringstream text(PaperTables({Section(std::string(figure.key))}, PaperFormat::kText));
+  for (const char* key : {"table1", "fig2"}) {
+    std::istringstream text(PaperTables({Section(key)}, PaperFormat::kText));
     for (std::string line; std::getline(text, line);) {
       EXPECT_LE(line.size(), 100U) << line;
     }

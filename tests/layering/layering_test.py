@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Enforces the include table of docs/design.md: which folder may include which.
+"""Enforces the include table of docs/design.md: which folder may include which, and that headers may come twice.
 
-Usage: layering_test.py SOURCE_DIR. Exits 1 and names file and line for every include that breaks the table.
+Usage: layering_test.py SOURCE_DIR. Exits 1 and names file and line for every include that breaks the table, and every
+header without `#pragma once`.
 """
 import pathlib
 import re
@@ -50,6 +51,8 @@ def main():
             files += 1
             relative = path.relative_to(root).as_posix()
             own = folder_of(relative)
+            if path.suffix == ".h" and not path.name.endswith("-inl.h") and "#pragma once\n" not in path.read_text():
+                mistakes.append(f"{relative}: there is no #pragma once")
             for number, line in enumerate(path.read_text().splitlines(), 1):
                 match = INCLUDE.match(line)
                 if not match or not (root / match.group(1)).exists():

@@ -13,6 +13,7 @@
 #include "results/report/report_table.h"
 #include "results/report/sections.h"
 #include "results/report/table_formats.h"
+#include "tests/results/example_comparison.h"
 #include "tests/results/example_results.h"
 
 namespace kvbench {
@@ -90,6 +91,9 @@ TEST(ReportTables, LatexCompiles) {
   std::vector<ReportTable> tables = ExampleTables();
   const std::vector<RunRecord> sweep = Sweep();
   for (ReportTable& table : MainTables(Pointers(sweep))) {
+    tables.push_back(std::move(table));
+  }
+  for (ReportTable& table : VerdictSection(ExampleComparison()).tables) {
     tables.push_back(std::move(table));
   }
   tables.push_back(Awkward());
