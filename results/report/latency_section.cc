@@ -24,7 +24,7 @@ struct Latency {
 constexpr std::array<Latency, 4> kLatencies = {{{"TTFT", "ttft", &RunRecord::ttft},
                                                 {"TPOT", "tpot", &RunRecord::tpot},
                                                 {"ITL", "itl", &RunRecord::itl},
-                                                {"end to end", "e2el", &RunRecord::e2el}}};
+                                                {"E2EL", "e2el", &RunRecord::e2el}}};
 
 struct Statistic {
   const char* name;
@@ -91,7 +91,7 @@ ReportChart LatencyChart(const TableGroup& group, const std::vector<const TableR
   chart.numbers.columns = {{"design", "", ""}, {"latency", "", ""}};
   for (const Statistic& statistic : kStatistics) {
     chart.numbers.columns.push_back(
-        {statistic.name, "ms", std::string(statistic.name) + "_..._ms"});
+        {statistic.name, "ms", std::string(statistic.name) + "_{latency}_ms"});
   }
   ChartPanel ttft = PercentilePanel(kLatencies[0]);
   ChartPanel tpot = PercentilePanel(kLatencies[1]);
@@ -100,7 +100,7 @@ ReportChart LatencyChart(const TableGroup& group, const std::vector<const TableR
   all_ttft.y = "TTFT of all requests, ms";
   all_ttft.log_y = true;
   ChartPanel all_e2el = all_ttft;
-  all_e2el.y = "end to end of all requests, ms";
+  all_e2el.y = "E2EL of all requests, ms";
   size_t shown = 0;
   for (const TableRow* row : rows) {
     const RunRecord& run = row->run();
@@ -153,7 +153,7 @@ ReportSection LatencySection(const std::vector<TableGroup>& groups) {
   ReportSection section{
       "latency", "Latencies",
       "TTFT: from a request's scheduled arrival to its first token. TPOT: time for each further "
-      "token. ITL: between neighbouring tokens."};
+      "token. ITL: between neighbouring tokens. E2EL: from the arrival to the last token."};
   int64_t charts = 0;
   for (const TableGroup& group : groups) {
     const auto parts = ByVaryingAxes(group);

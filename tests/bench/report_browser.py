@@ -189,6 +189,8 @@ def main():
   if program is None:
     print("skipped: Chromium is not installed; to look at the report: apt-get install chromium")
     return SKIP
+  if folder:
+    os.makedirs(folder, exist_ok=True)
   failed = False
   with tempfile.TemporaryDirectory() as profile:
     browser = Browser(program, profile)

@@ -2,9 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/bench/program.h"
 
@@ -131,6 +136,76 @@ TEST(ReportCliTest, BasesThatCannotBe) {
   refused("slower.json --base base.json --threshold 0", "--threshold '0'");
   refused("slower.json --base base.json --metric no_such", "no run has a timing 'no_such'");
   refused("slower.json --threshold 10%", "--base");
+}
+
+/// The value of a table's key in a run; a key of a point of the timeline or of one of several
+/// latencies needs the table's row. Nothing where there is none.
+std::optional<double> ValueIn(const Json& run, std::string key, const Json& columns,
+                              const Json& values) {
+  if (const size_t latency = key.find("{latency}"); latency != std::string::npos) {
+    auto name = values[1].get<std::string>();
+    std::transform(name.begin(), name.end(), name.begin(), [](char c) { return std::tolower(c); });
+    key.replace(latency, 9, name);
+  }
+  Json point = run;
+  if (key.starts_with("timeline[].")) {
+    key = key.substr(11);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i]["key"] == "timeline[].time_s") {
+        const auto found =
+            std::find_if(run["timeline"].begin(), run["timeline"].end(), [&](const Json& other) {
+              return std::abs(other["time_s"].get<double>() - values[i].get<double>()) < 1e-9;
+            });
+        point = found == run["timeline"].end() ? Json() : *found;
+      }
+    }
+    // Slots are shown as shares of all.
+    if (key != "time_s" && key != "running" && key != "waiting" && point.contains(key)) {
+      return 100 * point[key].get<double>() / run["design"]["capacity_slots"].get<double>();
+    }
+  }
+  std::replace(key.begin(), key.end(), '.', '/');
+  const Json::json_pointer place("/" + key);
+  return point.contains(place) && point[place].is_number()
+             ? std::optional(point[place].get<double>())
+             : std::nullopt;
+}
+
+TEST(ReportCliTest, EveryNumberOfThePageIsTheRecords) {
+  const Outcome made = Kvbench("report rates.json --out numbers.html");
+  if (made.code == 3) {
+    GTEST_SKIP() << made.err;
+  }
+  const std::string page = ReadFile(Folder() / "numbers.html");
+  const std::string open = "id=\"data\"";
+  const size_t begin = page.find('>', page.find(open)) + 1;
+  const Json data = Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  const Json results = Json::parse(ReadFile(Folder() / "rates.json"));
+  std::map<std::string, Json> runs;
+  for (const Json& run : results["runs"]) {
+    runs[run["label"].get<std::string>()] = run;
+  }
+  int numbers = 0;
+  for (const Json& table : data["tables"]) {
+    for (const Json& row : table["rows"]) {
+      for (size_t i = 0; i < table["columns"].size(); ++i) {
+        const Json& shown = row["values"][i];
+        if (!shown.is_number()) {
+          continue;
+        }
+        const Json& column = table["columns"][i];
+        const auto key = column["key"].get<std::string>();
+        const auto value =
+            ValueIn(runs.at(row["label"].get<std::string>()), key, table["columns"], row["values"]);
+        ASSERT_TRUE(value) << table["title"] << ": " << column;
+        const double scale = column["unit"] == "%" && !key.starts_with("timeline[]") ? 100 : 1;
+        EXPECT_NEAR(shown.get<double>(), scale * *value, 1e-9 * std::abs(scale * *value))
+            << table["title"] << ": " << column;
+        ++numbers;
+      }
+    }
+  }
+  EXPECT_GT(numbers, 300);
 }
 
 TEST(ReportCliTest, APageThatABrowserShows) {
