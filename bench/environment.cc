@@ -69,6 +69,10 @@ Environment DescribeEnvironment() {
   if (pages > 0 && page_bytes > 0) {
     environment.memory_bytes = int64_t{pages} * page_bytes;
   }
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  if (std::string id; boot >> id) {
+    environment.boot_id = id;
+  }
   return environment;
 }
 

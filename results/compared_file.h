@@ -42,7 +42,7 @@ struct ComparedRun {
   std::vector<ExactField> exact;
   std::vector<RunMetric> metrics;  ///< timings; none of runs that are not measured
   std::optional<RunRoof> roof;
-  std::string sitting;  ///< machine and day: "AMD EPYC, 2 cores on 2025-01-31"
+  std::string sitting;  ///< machine and day, as in RunSitting
   bool verification_failed = false;
   std::vector<double> step_ends_s;  ///< of the timeline, where it was asked for
 

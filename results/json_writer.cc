@@ -68,6 +68,7 @@ Json ToJson(const Environment& environment) {
           {"cpu_isa", OrNull(environment.cpu_isa)},
           {"cores", OrNull(environment.cores)},
           {"memory_bytes", OrNull(environment.memory_bytes)},
+          {"boot_id", OrNull(environment.boot_id)},
           {"gpu", environment.gpu ? ToJson(*environment.gpu) : Json(nullptr)},
           {"read_roof_bytes_per_s", Number(environment.read_roof_bytes_per_s)},
           {"read_roof_spread", Number(environment.read_roof_spread)}};
@@ -163,6 +164,7 @@ Json ToJson(const RunOrigin& origin) {
           {"commit", OrNull(origin.commit)},
           {"cpu_model", OrNull(origin.cpu_model)},
           {"cores", OrNull(origin.cores)},
+          {"boot_id", OrNull(origin.boot_id)},
           {"gpu", origin.gpu ? ToJson(*origin.gpu) : Json(nullptr)},
           {"read_roof_bytes_per_s", Number(origin.read_roof_bytes_per_s)},
           {"read_roof_spread", Number(origin.read_roof_spread)}};

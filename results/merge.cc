@@ -129,6 +129,7 @@ Json OriginOf(const Json& head) {
           {"commit", get("kvbench", "commit")},
           {"cpu_model", get("environment", "cpu_model")},
           {"cores", get("environment", "cores")},
+          {"boot_id", get("environment", "boot_id")},
           {"gpu", get("environment", "gpu")},
           {"read_roof_bytes_per_s", get("environment", "read_roof_bytes_per_s")},
           {"read_roof_spread", get("environment", "read_roof_spread")}};
@@ -139,6 +140,9 @@ Json WithOrigin(Json run, const Json& origin) {
   if (run.contains("origin")) {
     if (run["origin"].is_null()) {
       run["origin"] = origin;
+    }
+    if (!run["origin"].contains("boot_id")) {
+      run["origin"]["boot_id"] = nullptr;  // before 1.3
     }
     return run;
   }
@@ -179,8 +183,10 @@ MergeSummary MergeResults(const std::vector<MergeInput>& inputs, const std::stri
     out << ",\n";
   };
   Json environment = Common(files, "environment", {});
-  if (!environment.contains("read_roof_spread")) {
-    environment["read_roof_spread"] = nullptr;
+  for (const char* key : {"boot_id", "read_roof_spread"}) {
+    if (!environment.contains(key)) {
+      environment[key] = nullptr;
+    }
   }
   out << "{\n";
   write("schema_version", MergedVersion(files));

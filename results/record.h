@@ -35,6 +35,7 @@ struct Environment {
   std::optional<std::string> cpu_isa;  ///< the instruction set that the kernels chose: "AVX2"
   std::optional<int64_t> cores;
   std::optional<int64_t> memory_bytes;
+  std::optional<std::string> boot_id;  ///< random, the same until the machine starts anew
   std::optional<GpuInfo> gpu;
   std::optional<double> read_roof_bytes_per_s;  ///< measured, never from a data sheet
   std::optional<double> read_roof_spread;       ///< of it: (90th - 10th percentile) / median
@@ -142,6 +143,7 @@ struct RunOrigin {
   std::optional<std::string> commit;
   std::optional<std::string> cpu_model;
   std::optional<int64_t> cores;
+  std::optional<std::string> boot_id;
   std::optional<GpuInfo> gpu;
   std::optional<double> read_roof_bytes_per_s;
   std::optional<double> read_roof_spread;
@@ -317,7 +319,7 @@ struct RunRecord {
 
 /// What a results file holds.
 struct ResultsFile {
-  static constexpr const char* kSchemaVersion = "1.2";
+  static constexpr const char* kSchemaVersion = "1.3";
   KvbenchInfo kvbench;
   Environment environment;
   RunInfo run_info;

@@ -53,6 +53,7 @@ void Read(const JsonValue& value, Environment& out) {
   Get(value, "cpu_isa", out.cpu_isa);
   Get(value, "cores", out.cores);
   Get(value, "memory_bytes", out.memory_bytes);
+  Get(value, "boot_id", out.boot_id);
   Get(value, "gpu", out.gpu);
   Get(value, "read_roof_bytes_per_s", out.read_roof_bytes_per_s);
   GetOr(value, "read_roof_spread", out.read_roof_spread);
@@ -64,6 +65,7 @@ void Read(const JsonValue& value, RunOrigin& out) {
   Get(value, "commit", out.commit);
   Get(value, "cpu_model", out.cpu_model);
   Get(value, "cores", out.cores);
+  Get(value, "boot_id", out.boot_id);
   Get(value, "gpu", out.gpu);
   Get(value, "read_roof_bytes_per_s", out.read_roof_bytes_per_s);
   Get(value, "read_roof_spread", out.read_roof_spread);

@@ -5,7 +5,7 @@
 namespace kvbench {
 namespace {
 
-/// @param machine has cpu_model, cores, gpu and the read roof
+/// @param machine has cpu_model, cores, boot_id, gpu and the read roof
 template <typename Machine>
 RunSitting Sitting(const Machine& machine, const std::string& started_at) {
   RunSitting sitting;
@@ -18,6 +18,10 @@ RunSitting Sitting(const Machine& machine, const std::string& started_at) {
   }
   const std::string day = started_at.substr(0, 10);
   sitting.name += " on " + (day.empty() ? "an unknown day" : day);
+  // Machines of one kind are called the same, and are not the same.
+  if (machine.boot_id) {
+    sitting.name += ", boot " + *machine.boot_id;
+  }
   if (const std::optional<double> roof = machine.read_roof_bytes_per_s; roof && *roof > 0) {
     sitting.roof = RunRoof{*roof, machine.read_roof_spread};
   }

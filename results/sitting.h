@@ -15,7 +15,7 @@ struct RunRoof {
 
 /// On what machine and day runs were made, and what it read from memory then.
 struct RunSitting {
-  std::string name;  ///< "AMD EPYC, 2 cores on 2025-01-31"
+  std::string name;  ///< "AMD EPYC, 2 cores on 2025-01-31, boot 3f0c..."
   std::optional<RunRoof> roof;
 };
 

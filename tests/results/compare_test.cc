@@ -169,6 +169,16 @@ TEST_F(CompareTest, OtherDaysAreComparedAsSharesOfTheRoofs) {
   EXPECT_EQ(compare(2, 1.25e10, 0.01, true).verdict, Verdict::kSlower);
 }
 
+TEST_F(CompareTest, AnotherMachineOfTheSameKindOnTheSameDayIsAnother) {
+  ResultsFile next = Repeated(9, 2);
+  next.environment.read_roof_bytes_per_s = 1.25e10;
+  EXPECT_FALSE(Compare(Repeated(9, 1), next).runs[0].timings[0].shares);
+  next.environment.boot_id = "00000000-0000-4000-8000-000000000002";
+  EXPECT_TRUE(Compare(Repeated(9, 1), next).runs[0].timings[0].shares);
+  next.environment.boot_id.reset();  // a file from before there were any
+  EXPECT_TRUE(Compare(Repeated(9, 1), next).runs[0].timings[0].shares);
+}
+
 TEST_F(CompareTest, OtherDaysWithoutARoofAreUndecided) {
   ResultsFile next = Repeated(9, 2);
   next.run_info.started_at = "2025-02-01T12:00:00Z";
@@ -216,7 +226,7 @@ TEST_F(CompareTest, ANewerMinorVersionMayKnowMore) {
   const ComparedFile next = ParseComparedFile(json.dump(), "new.json");
   EXPECT_EQ(CompareFiles(base, next, {}).Count(Verdict::kSame), 4);
   EXPECT_EQ(CompareFiles(next, base, {}).Count(Verdict::kSame), 4);
-  json["schema_version"] = "1.2";
+  json["schema_version"] = ResultsFile::kSchemaVersion;
   const ComparedFile same_version = ParseComparedFile(json.dump(), "same.json");
   EXPECT_EQ(CompareFiles(base, same_version, {}).Count(Verdict::kChanged), 4);
   EXPECT_EQ(CompareFiles(same_version, base, {}).Count(Verdict::kChanged), 4);

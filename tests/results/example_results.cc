@@ -147,6 +147,7 @@ ResultsFile ExampleResults() {
   file.environment.cpu_isa = "AVX2";
   file.environment.cores = 2;
   file.environment.memory_bytes = 8'589'934'592;
+  file.environment.boot_id = "00000000-0000-4000-8000-000000000001";
   file.environment.gpu = GpuInfo{"Example GPU", 42'949'672'960, "570.00", "9.0", 52'428'800};
   file.environment.read_roof_bytes_per_s = 2.5e10;
   file.environment.read_roof_spread = 0.125;
@@ -194,6 +195,7 @@ ResultsFile ExampleResults() {
                            .commit = std::nullopt,
                            .cpu_model = "Example CPU",
                            .cores = 2,
+                           .boot_id = std::nullopt,
                            .gpu = std::nullopt,
                            .read_roof_bytes_per_s = 2e10,
                            .read_roof_spread = 0.25};
