@@ -32,7 +32,7 @@ with an interval that does not reach it. The exit code is 1 when a run is slower
 
 Examples:
   kvbench compare base.json new.json
-  kvbench compare results/reference/ci.json build/ci.json --threshold 200% --format github
+  kvbench compare results/reference/ci.json build/ci.json --threshold 300% --format github
   kvbench compare base.json new.json --metric mean_ttft_ms,p99_tpot_ms --format markdown
   kvbench compare --exec build-main/bin/kvbench build/release/bin/kvbench ci
 )";
