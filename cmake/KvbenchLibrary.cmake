@@ -38,7 +38,7 @@ function(kvbench_test name)
   target_compile_definitions(${name} PRIVATE KVBENCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   kvbench_compile_options(${name})
   # Test code is compiled more often than it runs; what it tests keeps its flags.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   kvbench_compile_quickly(${name})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
 endfunction()

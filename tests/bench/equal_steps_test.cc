@@ -28,8 +28,9 @@ int64_t ExpectSame(const AxisValues& axes) {
       const std::optional<RunRecord> fast = RunOnce(run, {.detailed = detailed});
       const std::optional<RunRecord> slow =
           RunOnce(run, {.detailed = detailed, .step_by_step = true});
-      EXPECT_EQ(Json(*fast), Json(*slow)) << fast->label << (detailed ? " detailed" : "");
-      if (Json(*fast) != Json(*slow)) {
+      const std::string both_ways[] = {Json(*fast), Json(*slow)};
+      EXPECT_EQ(both_ways[0], both_ways[1]) << fast->label << (detailed ? " detailed" : "");
+      if (both_ways[0] != both_ways[1]) {
         return 0;
       }
       if (!fast->window.from_s) {
@@ -49,7 +50,11 @@ AxisValues Common() {
 TEST(EqualStepsTest, EveryDesignSchedulerAndBlockSizeGivesTheSameRecord) {
   AxisValues axes = Common();
   axes["design"] = {"contiguous-max", "contiguous-pow2", "contiguous-oracle", "paged"};
+#ifdef __SANITIZE_ADDRESS__
+  axes["block-size"] = {"16"};
+#else
   axes["block-size"] = {"1", "16", "128"};
+#endif
   axes["scheduler"] = {"continuous", "static", "faster-transformer"};
   axes["chunked-prefill"] = {"on", "off"};
   axes["rate"] = {"2.5"};
