@@ -1,20 +1,14 @@
 #include "bench/read_roof_sampler.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "bench/executors/cpu_caches.h"
 #include "results/statistics.h"
 
 namespace kvbench {
-namespace {
 
-int AllCores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
-
-}  // namespace
-
-ReadRoofSampler::ReadRoofSampler()
-    : roof_(static_cast<size_t>(MemoryWorkingSet(CpuCaches(), AllCores()))), pool_(AllCores()) {}
+ReadRoofSampler::ReadRoofSampler(int threads)
+    : roof_(static_cast<size_t>(MemoryWorkingSet(CpuCaches(), threads))), pool_(threads) {}
 
 void ReadRoofSampler::Sample() {
   constexpr int kPasses = 3;

@@ -12,8 +12,10 @@ namespace kvbench {
 /// days and machines be compared as shares of it.
 class ReadRoofSampler {
  public:
-  /// All cores, and memory that no cache holds, until the object is gone. Throws std::bad_alloc.
-  ReadRoofSampler();
+  /// Keeps memory that no cache holds until the object is gone. Throws std::bad_alloc.
+  /// @param threads as many as read, and as the runs have: where another program takes a core, one
+  /// thread keeps its speed and two do not
+  explicit ReadRoofSampler(int threads);
 
   /// A few passes over the memory, about a tenth of a second.
   void Sample();

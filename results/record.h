@@ -37,8 +37,9 @@ struct Environment {
   std::optional<int64_t> memory_bytes;
   std::optional<std::string> boot_id;  ///< random, the same until the machine starts anew
   std::optional<GpuInfo> gpu;
-  std::optional<double> read_roof_bytes_per_s;  ///< measured, never from a data sheet
-  std::optional<double> read_roof_spread;       ///< of it: (90th - 10th percentile) / median
+  /// Measured, never from a data sheet: with as many threads as the measured run that has most.
+  std::optional<double> read_roof_bytes_per_s;
+  std::optional<double> read_roof_spread;  ///< of it: (90th - 10th percentile) / median
 };
 
 /// One invocation of the program.

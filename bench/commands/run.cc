@@ -18,6 +18,7 @@
 #include "bench/rate_table.h"
 #include "bench/read_roof_sampler.h"
 #include "bench/run_all.h"
+#include "bench/run_once.h"
 #include "bench/run_plan.h"
 #include "bench/run_spec.h"
 #include "bench/trace_events.h"
@@ -128,6 +129,17 @@ void SaveTraceEvents(const std::string& path, const TraceEvents& events, bool an
   }
 }
 
+/// Threads of the run on the CPU that has most; 1 where none is.
+int MostThreads(const std::vector<PlannedRun>& runs) {
+  int64_t threads = 1;
+  for (const PlannedRun& run : runs) {
+    if (!run.spec.modelled() && !run.spec.on_gpu()) {
+      threads = std::max(threads, ResolveThreads(run.spec));
+    }
+  }
+  return static_cast<int>(threads);
+}
+
 int Run(const RunOptions& options, const std::string& command_line) {
   std::optional<Suite> suite;
   const std::vector<RunSpec> specs = CollectRuns(options, suite);
@@ -143,7 +155,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
   std::vector<PlannedRun> runs = PlanRuns(specs);
   std::optional<ReadRoofSampler> read_roof;
   if (options.read_roof) {
-    how.read_roof = &read_roof.emplace();
+    how.read_roof = &read_roof.emplace(MostThreads(runs));
   }
   how.busy_wait = PlantedBusyWait();
   ResultsFile file;
@@ -253,9 +265,10 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
                  "modelled: no equal steps at once; the same result, slower")
       ->group("How it runs");
   command
-      ->add_flag("--read-roof", options->read_roof,
-                 "measure what this machine reads from memory around the measured runs, so that "
-                 "files of different days and machines can be compared")
+      ->add_flag(
+          "--read-roof", options->read_roof,
+          "measure what this machine reads from memory around the measured runs, with as many "
+          "threads, so that files of different days and machines can be compared")
       ->group("How it runs");
   command->add_option("--out", options->out, "write the results there as JSON")
       ->type_name("FILE")
