@@ -3,19 +3,18 @@
 // Included before hwy/foreach_target.h in every vector source: the instruction sets that kernels
 // are compiled for.
 // - Our kernels keep vectors in arrays, which the scalable vectors of SVE and RISC-V do not allow;
-// such machines run
-//   the next best target (NEON).
+//   such machines run the next best target (NEON).
 // - AVX3_DL adds nothing over AVX3 that the kernels use, nor SSE4 much over SSSE3; each would be
-// another copy to build.
+//   another copy to build.
 #include "hwy/detect_targets.h"
 
-// Sanitizers instrument every copy and take minutes to compile them, so theirs leave out AVX-512 (a
-// machine that has it runs AVX2 there), and loops over arrays of vectors stay loops. Elsewhere
-// these must be unrolled, or the arrays stay in memory.
+// Sanitizers instrument every copy and take minutes to compile them, so theirs are AVX2, which a
+// machine with AVX-512 runs there, and plain C++, and loops over arrays of vectors stay loops.
+// Elsewhere these must be unrolled, or the arrays stay in memory.
 #undef HWY_DISABLED_TARGETS
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KVBENCH_UNROLL
-#define KVBENCH_SANITIZER_TARGETS HWY_AVX3
+#define KVBENCH_SANITIZER_TARGETS (HWY_AVX3 | HWY_SSE4)
 #else
 #define KVBENCH_UNROLL _Pragma("GCC unroll 32")
 #define KVBENCH_SANITIZER_TARGETS 0
