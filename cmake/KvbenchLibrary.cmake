@@ -40,5 +40,6 @@ function(kvbench_test name)
   # Test code is compiled more often than it runs; what it tests keeps its flags.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   kvbench_compile_quickly(${name})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${KVBENCH_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 6)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
 endfunction()

@@ -17,6 +17,8 @@ namespace kvbench {
 /// Tests with results files in a folder of their own.
 class CompareCase : public testing::Test {
  protected:
+  using Json = nlohmann::ordered_json;
+
   CompareCase()
       : dir_(std::filesystem::path(testing::TempDir()) /
              (std::string("kvbench_compare_") +

@@ -11,7 +11,6 @@ namespace kvbench {
 namespace {
 
 using testing::HasSubstr;
-using Json = nlohmann::ordered_json;
 
 class MergeTest : public CompareCase {
  protected:

@@ -8,7 +8,9 @@
 namespace kvbench {
 namespace {
 
-Trace ReadShared(const char* file) { return ReadTrace((SharedData() / "traces" / file).string()); }
+TraceStats StatsOf(const char* file) {
+  return ComputeTraceStats(ReadTrace((SharedData() / "traces" / file).string()));
+}
 
 TEST(TraceStatsTest, SmallTraceByHand) {
   Trace trace;
@@ -39,7 +41,7 @@ TEST(TraceStatsTest, OneRequest) {
 // The figures published with the files.
 TEST(TraceStatsTest, PublishedFigures) {
   KVBENCH_NEEDS_SHARED_DATA();
-  const TraceStats azure = ComputeTraceStats(ReadShared("azure/AzureLLMInferenceTrace_conv.csv"));
+  const TraceStats azure = StatsOf("azure/AzureLLMInferenceTrace_conv.csv");
   EXPECT_NEAR(*azure.span_s, 3501.7, 0.05);
   EXPECT_NEAR(*azure.rate, 5.5301, 0.00005);
   EXPECT_NEAR(*azure.gap_cv, 1.09, 0.005);
@@ -49,11 +51,11 @@ TEST(TraceStatsTest, PublishedFigures) {
   EXPECT_EQ(azure.prompt.p99, 4142.0);
   EXPECT_EQ(azure.prompt.max, 14050);
   EXPECT_NEAR(azure.output.mean, 211.1, 0.05);
-  const TraceStats mooncake = ComputeTraceStats(ReadShared("mooncake/conversation_trace.jsonl"));
+  const TraceStats mooncake = StatsOf("mooncake/conversation_trace.jsonl");
   EXPECT_NEAR(*mooncake.prefix_reuse, 0.3664, 0.00005);
   EXPECT_NEAR(*mooncake.gap_cv, 3.034, 0.001);
   EXPECT_NEAR(mooncake.prompt.p99, 85400.4, 0.05);
-  const TraceStats burst = ComputeTraceStats(ReadShared("burstgpt/burstgpt_slice.csv"));
+  const TraceStats burst = StatsOf("burstgpt/burstgpt_slice.csv");
   EXPECT_EQ(*burst.span_s, 37269.0);
   EXPECT_NEAR(*burst.gap_cv, 4.464, 0.001);
   EXPECT_NEAR(burst.output.p99, 1424.8, 0.05);

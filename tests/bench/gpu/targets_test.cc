@@ -72,18 +72,18 @@ TEST(Report, SkippedCellsSayWhyAndHaveNoNumbers) {
   result.skipped = "no room";
   DeviceProperties device;
   device.name = "a GPU";
-  const auto json = DecodeReport({.command = "kvbench_gpu decode",
-                                  .what = "decode",
-                                  .started_at = "2025-01-31T12:00:00Z",
-                                  .budget_s = {},
-                                  .clocks_before = GpuClocks{1980, 3201},
-                                  .clocks_after = {}},
-                                 device, {}, {result});
-  EXPECT_EQ(json["cells"][0]["skipped"], "no room");
-  EXPECT_FALSE(json["cells"][0].contains("seconds"));
-  EXPECT_EQ(json["device"]["clocks_before"]["sm_mhz"], 1980);
-  EXPECT_TRUE(json["device"]["clocks_after"].is_null());
-  EXPECT_TRUE(json["targets"][0]["worst"].is_null());
+  const auto report = DecodeReport({.command = "kvbench_gpu decode",
+                                    .what = "decode",
+                                    .started_at = "2025-01-31T12:00:00Z",
+                                    .budget_s = {},
+                                    .clocks_before = GpuClocks{1980, 3201},
+                                    .clocks_after = {}},
+                                   device, {}, {result});
+  EXPECT_EQ(report["cells"][0]["skipped"], "no room");
+  EXPECT_FALSE(report["cells"][0].contains("seconds"));
+  EXPECT_EQ(report["device"]["clocks_before"]["sm_mhz"], 1980);
+  EXPECT_TRUE(report["device"]["clocks_after"].is_null());
+  EXPECT_TRUE(report["targets"][0]["worst"].is_null());
 }
 
 }  // namespace

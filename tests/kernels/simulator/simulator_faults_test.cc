@@ -174,7 +174,7 @@ struct WideLoads {
 };
 
 /// The line of this file that a comment marks.
-std::string Place(const std::string& fault) {
+std::string PlaceOf(const std::string& fault) {
   const std::string file = "tests/kernels/simulator/simulator_faults_test.cc";
   std::ifstream source(std::string(KVBENCH_SOURCE_DIR) + "/" + file);
   std::string line;
@@ -215,7 +215,7 @@ class SimulatorFaults : public ::testing::Test {
         ADD_FAILURE() << here << ": not found, seed " << options.seed;
       } catch (const SimulatorFault& fault) {
         EXPECT_EQ(fault.kind(), kind) << fault.what();
-        EXPECT_THAT(fault.what(), AnyOf(HasSubstr(Place(here)), HasSubstr(Place(there))));
+        EXPECT_THAT(fault.what(), AnyOf(HasSubstr(PlaceOf(here)), HasSubstr(PlaceOf(there))));
         EXPECT_THAT(fault.what(), HasSubstr("(threads in "));
       }
     }
@@ -255,7 +255,7 @@ TEST_F(SimulatorFaults, MissingCtaBarrier) {
       ADD_FAILURE() << "not found";
     } catch (const SimulatorFault& fault) {
       EXPECT_THAT(fault.kind(), AnyOf(Kind::kRace, Kind::kUninitialised));
-      EXPECT_THAT(fault.what(), HasSubstr(Place("missing barrier")));
+      EXPECT_THAT(fault.what(), HasSubstr(PlaceOf("missing barrier")));
     }
     // A warp barrier orders lanes of one warp, and this goes to another warp.
     EXPECT_THROW((Run<HandOn<Between::kWarpBarrier, 32>>(options)), SimulatorFault);
@@ -269,7 +269,7 @@ TEST_F(SimulatorFaults, MissingWarpBarrier) {
       ADD_FAILURE() << "not found";
     } catch (const SimulatorFault& fault) {
       EXPECT_THAT(fault.kind(), AnyOf(Kind::kRace, Kind::kUninitialised));
-      EXPECT_THAT(fault.what(), HasSubstr(Place("missing barrier")));
+      EXPECT_THAT(fault.what(), HasSubstr(PlaceOf("missing barrier")));
     }
   }
 }

@@ -177,7 +177,7 @@ TEST_F(VllmV1Test, NoKeysGiveZeros) {
 TEST_F(VllmV1Test, BlocksPast32Bits) {
   // Block numbers whose byte offsets pass 2^31 and 2^32, and whose element offsets pass 2^31.
   const std::vector<int32_t> blocks = {1, (1 << 20) + 1, (1 << 21) + 1};
-  constexpr int32_t kContext = 40;
+  constexpr int32_t kKeys = 40;
   AttentionCall call{.kv_type = KvType::kFp16,
                      .num_heads = 1,
                      .num_kv_heads = 1,
@@ -185,13 +185,13 @@ TEST_F(VllmV1Test, BlocksPast32Bits) {
                      .scale = 0.125f,
                      .layout = PagedLayout(16, 1, 64),
                      .sequences = {}};
-  const AttentionSequence sequence{.num_queries = 1, .context = kContext, .blocks = blocks.data()};
+  const AttentionSequence sequence{.num_queries = 1, .context = kKeys, .blocks = blocks.data()};
   const std::span<const float> q = normals_.Draw(64, random_);
   call.q = q.data();
   call.sequences = std::span(&sequence, 1);
   const auto pool =
       runner_.Allocate<uint16_t>(PagedPoolElements(call.layout, blocks.back() + 1), "pool");
-  for (int32_t key = 0; key < kContext; ++key) {
+  for (int32_t key = 0; key < kKeys; ++key) {
     const int64_t offset = KvElementOffset(call.layout, sequence, 0, key);
     const std::span<const float> values = normals_.Draw(64, random_);
     std::transform(values.begin(), values.end(), pool.address + offset, FloatToFp16);
@@ -201,7 +201,7 @@ TEST_F(VllmV1Test, BlocksPast32Bits) {
   ReferenceAttentionRow(call, 0, 0, 0, expected.data());
   const DeviceCall device = Upload(runner_, call, 1, pool.address, pool.address);
   runner_.Launch(Name(call.kv_type, 64), device.params, {1, 1, 1}, {},
-                 VllmV1SharedBytes(kContext, 64));
+                 VllmV1SharedBytes(kKeys, 64));
   for (size_t i = 0; i < 64; ++i) {
     EXPECT_NEAR(static_cast<double>(device.params.out.address[i]), expected[i], 1e-5);
   }
