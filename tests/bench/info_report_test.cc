@@ -84,7 +84,8 @@ TEST(InfoTextTest, SaysWhichGpusThereAreOrWhyNone) {
                        .driver = "13.0"}};
   const std::string text = InfoText(report);
   ExpectFits(text);
-  EXPECT_THAT(text, HasSubstr("GPU            Some GPU, compute capability 9.0, 141 GiB, 50 MiB of "));
+  EXPECT_THAT(text,
+              HasSubstr("GPU            Some GPU, compute capability 9.0, 141 GiB, 50 MiB of "));
   const nlohmann::json gpu = nlohmann::json::parse(InfoJson(report))["gpus"][0];
   EXPECT_EQ(gpu["name"], "Some GPU");
   EXPECT_EQ(gpu["compute_capability"], "9.0");
