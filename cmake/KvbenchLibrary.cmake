@@ -11,8 +11,8 @@ function(kvbench_library name)
   endif()
 endfunction()
 
-# Halves what the sanitizer builds (RelWithDebInfo) take to compile, with no optimisation and without the checks of
-# pointers that the address sanitizer makes anyway (null) or that code without kernels hardly needs.
+# Takes a third off what the sanitizer builds (RelWithDebInfo) take to compile: no optimisation, and none of the checks
+# of pointers that the address sanitizer makes anyway (null) or that code without kernels hardly needs.
 function(kvbench_compile_quickly name)
   target_compile_options(${name} PRIVATE
     "$<$<CONFIG:RelWithDebInfo>:-O0;-fno-sanitize=null,alignment,vptr,object-size>")

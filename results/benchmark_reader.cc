@@ -79,11 +79,11 @@ void BenchmarkReader::Finish(const Json& head) {
   };
   const Json cpus = context.is_object() ? context.value("num_cpus", Json()) : Json();
   const std::string machine = text("cpu_model", text("host_name", "an unknown CPU").c_str());
-  const std::string sitting =
+  const std::string made_on =
       fmt::format("{}{} on {}", machine, cpus.is_number() ? ", " + cpus.dump() + " cores" : "",
                   text("date", "an unknown day").substr(0, 10));
   for (ComparedRun& run : file_.runs) {
-    run.sitting = sitting;
+    run.made_on = made_on;
   }
 }
 

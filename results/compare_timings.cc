@@ -37,12 +37,12 @@ Sample Collect(const Runs& runs, const std::string& metric, bool shares) {
   return sample;
 }
 
-std::set<std::string> Sittings(const Runs& runs) {
-  std::set<std::string> sittings;
+std::set<std::string> MadeOnNames(const Runs& runs) {
+  std::set<std::string> names;
   for (const ComparedRun* run : runs) {
-    sittings.insert(run->sitting);
+    names.insert(run->made_on);
   }
-  return sittings;
+  return names;
 }
 
 /// How far the roofs of some runs can be trusted: the largest spread that they say or show.
@@ -87,9 +87,9 @@ TimingComparison CompareTimings(const Runs& base, const Runs& next, const std::s
                                 const CompareOptions& options) {
   TimingComparison result;
   result.metric = metric;
-  const std::set<std::string> sittings = Sittings(base);
+  const std::set<std::string> names = MadeOnNames(base);
   const bool apart =
-      !options.absolute && !IsShare(metric) && (sittings.size() > 1 || sittings != Sittings(next));
+      !options.absolute && !IsShare(metric) && (names.size() > 1 || names != MadeOnNames(next));
   result.shares = apart && AllHaveRoofs(base) && AllHaveRoofs(next);
   const Sample before = Collect(base, metric, result.shares);
   const Sample after = Collect(next, metric, result.shares);

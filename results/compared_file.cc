@@ -91,9 +91,9 @@ ComparedRun Compress(ComparedFile& file, const Json& run, const std::string& nam
   if (const JsonValue from = value.At("origin"); !from.is_null()) {
     RunOrigin origin;
     Read(from, origin);
-    const RunSitting sitting = SittingOf(origin);
-    compared.sitting = sitting.name;
-    compared.roof = sitting.roof;
+    const MadeOn made_on = MadeOnOf(origin);
+    compared.made_on = made_on.name;
+    compared.roof = made_on.roof;
   }
   return compared;
 }
@@ -110,11 +110,11 @@ void ReadHead(const JsonValue& head, ComparedFile& file) {
   }
   file.suite = info.suite;
   file.complete = info.complete;
-  const RunSitting sitting = SittingOf(environment, info);
+  const MadeOn made_on = MadeOnOf(environment, info);
   for (ComparedRun& run : file.runs) {
-    if (run.sitting.empty()) {
-      run.sitting = sitting.name;
-      run.roof = sitting.roof;
+    if (run.made_on.empty()) {
+      run.made_on = made_on.name;
+      run.roof = made_on.roof;
     }
   }
 }

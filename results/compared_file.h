@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/sitting.h"
+#include "results/made_on.h"
 
 namespace kvbench {
 
@@ -42,7 +42,7 @@ struct ComparedRun {
   std::vector<ExactField> exact;
   std::vector<RunMetric> metrics;  ///< timings; none of runs that are not measured
   std::optional<RunRoof> roof;
-  std::string sitting;  ///< machine and day, as in RunSitting
+  std::string made_on;  ///< machine and day, as in MadeOn
   bool verification_failed = false;
   std::vector<double> step_ends_s;  ///< of the timeline, where it was asked for
 

@@ -113,7 +113,7 @@ TEST_F(ComparedFileTest, GoogleBenchmarkIsRead) {
   EXPECT_EQ(file.runs[1].Metric("roof_share"), 0.74);
   EXPECT_EQ(file.runs[1].Metric("iterations"), std::nullopt);
   EXPECT_EQ(file.runs[1].repetition, 1);
-  EXPECT_EQ(file.runs[0].sitting, "Example CPU, 2 cores on 2025-01-31");
+  EXPECT_EQ(file.runs[0].made_on, "Example CPU, 2 cores on 2025-01-31");
   EXPECT_EQ(file.runs[0].roof->bytes_per_s, 1e10);
   const Comparison comparison = CompareFiles(file, file, {.metrics = {"roof_share"}});
   EXPECT_EQ(comparison.runs[0].timings[0].why, "needs 9 repetitions, has 2");

@@ -14,14 +14,14 @@ struct RunRoof {
 };
 
 /// On what machine and day runs were made, and what it read from memory then.
-struct RunSitting {
+struct MadeOn {
   std::string name;  ///< "AMD EPYC, 2 cores on 2025-01-31, boot 3f0c..."
   std::optional<RunRoof> roof;
 };
 
 /// Of the runs of a file.
-RunSitting SittingOf(const Environment& machine, const RunInfo& when);
+MadeOn MadeOnOf(const Environment& machine, const RunInfo& when);
 /// Of a run that came from another file.
-RunSitting SittingOf(const RunOrigin& origin);
+MadeOn MadeOnOf(const RunOrigin& origin);
 
 }  // namespace kvbench
