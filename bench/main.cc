@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "base/error.h"
 #include "bench/commands/compare.h"
 #include "bench/commands/export.h"
 #include "bench/commands/info.h"
@@ -14,8 +15,7 @@
 #include "bench/commands/report.h"
 #include "bench/commands/run.h"
 #include "bench/commands/trace.h"
-#include "bench/version.h"
-#include "workloads/error.h"
+#include "bench/machine/version.h"
 
 namespace {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "base/quoting.h"
 #include "workloads/embedded_files.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
 
 namespace kvbench {
 

@@ -11,22 +11,21 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/quoting.h"
 #include "bench/commands/verdict_flags.h"
-#include "bench/compared_input.h"
-#include "bench/exec_compare.h"
-#include "bench/interrupt.h"
-#include "bench/output_file.h"
-#include "results/compare.h"
-#include "results/compare_writers/compare_writers.h"
-#include "results/results_error.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
+#include "bench/compare/compared_input.h"
+#include "bench/compare/exec_compare.h"
+#include "bench/output/interrupt.h"
+#include "bench/output/output_file.h"
+#include "results/compare/compare.h"
+#include "results/compare/writers/compare_writers.h"
 
 namespace kvbench {
 
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCompareExamples =
     R"(Counts must be equal. Timings are judged over repetitions: slower is a ratio beyond the threshold
 with an interval that does not reach it. The exit code is 1 when a run is slower or changed.
 
@@ -102,13 +101,8 @@ int Compare(const CompareFlags& flags) {
   const CompareOptions options = ParseVerdictFlags(flags);
   CheckOutput(flags.out);
   bool interrupted = false;
-  CompareReport report;
-  try {
-    report =
-        flags.exec ? CompareTurnByTurn(flags, options, interrupted) : CompareAll(flags, options);
-  } catch (const ResultsError& error) {
-    throw Error(error.what());
-  }
+  const CompareReport report =
+      flags.exec ? CompareTurnByTurn(flags, options, interrupted) : CompareAll(flags, options);
   const std::string text = writer(report);
   WriteOutput(flags.out, [&](std::ostream& out) { out << text; });
   if (flags.out != "-") {
@@ -127,7 +121,7 @@ int Compare(const CompareFlags& flags) {
 void AddCompareCommand(CLI::App& app, int& exit_code) {
   const auto flags = std::make_shared<CompareFlags>();
   CLI::App* command = app.add_subcommand("compare", "Say what became slower, faster or different");
-  command->footer(kExamples);
+  command->footer(kCompareExamples);
   command
       ->add_option("names", flags->names,
                    "results files, or the JSON of kvbench_micro; with --exec two programs and a "

@@ -8,20 +8,20 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/error.h"
+#include "base/quoting.h"
 #include "bench/commands/results_flags.h"
-#include "bench/output_file.h"
-#include "bench/results_input.h"
-#include "bench/trace_of_run.h"
-#include "results/export_csv.h"
-#include "results/export_vllm.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
-#include "workloads/trace_writer.h"
+#include "bench/compare/results_input.h"
+#include "bench/output/output_file.h"
+#include "bench/run/trace_of_run.h"
+#include "results/export/export_csv.h"
+#include "results/export/export_vllm.h"
+#include "workloads/traces/trace_writer.h"
 
 namespace kvbench {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kExportExamples =
     R"(vllm   the keys of `vllm bench serve --save-result`, one JSON object a line and run, as its
        --append-result writes them; into a folder: a file for each run
 csv    one row a run, a column for each number of the record: kv.usage_per_step.live
@@ -107,7 +107,7 @@ void Export(const ExportFlags& flags) {
 void AddExportCommand(CLI::App& app) {
   const auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand("export", "Write results in other tools' formats");
-  command->footer(kExamples);
+  command->footer(kExportExamples);
   command->add_option("--format", flags->format, "vllm, csv or trace")
       ->required()
       ->type_name("FORMAT");

@@ -11,23 +11,23 @@
 #include <string>
 #include <thread>
 
-#include "bench/environment.h"
+#include "base/error.h"
 #include "bench/executors/cpu_executor.h"
 #include "bench/executors/cpu_roofs.h"
-#include "bench/huge_pages.h"
-#include "bench/info_cache.h"
-#include "bench/info_report.h"
-#include "bench/machine_state.h"
-#include "bench/output_file.h"
+#include "bench/machine/environment.h"
+#include "bench/machine/huge_pages.h"
+#include "bench/machine/info_cache.h"
+#include "bench/machine/info_report.h"
+#include "bench/machine/machine_state.h"
+#include "bench/output/output_file.h"
 #include "kernels/cpu/read_roof.h"
-#include "results/statistics.h"
-#include "workloads/error.h"
-#include "workloads/model_shape.h"
+#include "results/compare/statistics.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kInfoExamples =
     R"(Examples:
   kvbench info
   kvbench info --measure
@@ -169,7 +169,7 @@ void AddInfoCommand(CLI::App& app) {
   info->add_flag("--no-cache", options->no_cache,
                  "neither read nor keep measurements (in $XDG_CACHE_HOME or ~/.cache; a build of "
                  "changed sources keeps none anyway)");
-  info->footer(kExamples);
+  info->footer(kInfoExamples);
   info->callback([options] { Info(*options); });
 }
 

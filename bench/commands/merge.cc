@@ -9,18 +9,17 @@
 #include <ostream>
 #include <vector>
 
-#include "bench/mapped_file.h"
-#include "bench/output_file.h"
-#include "results/merge.h"
-#include "results/results_error.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
+#include "base/error.h"
+#include "base/quoting.h"
+#include "bench/compare/mapped_file.h"
+#include "bench/output/output_file.h"
+#include "results/record/merge.h"
 
 namespace kvbench {
 
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kMergeExamples =
     R"(Repetitions of later files follow those of earlier ones; each run keeps its samples and says in
 `origin` which invocation and machine it comes from.
 
@@ -45,12 +44,8 @@ void Merge(const MergeFlags& flags, const std::string& command_line) {
     inputs.push_back({ShownPath(path), file.text(), [&](size_t bytes) { file.Release(bytes); }});
   }
   MergeSummary summary;
-  try {
-    WriteFileAtomically(
-        flags.out, [&](std::ostream& out) { summary = MergeResults(inputs, command_line, out); });
-  } catch (const ResultsError& error) {
-    throw Error(error.what());
-  }
+  WriteFileAtomically(
+      flags.out, [&](std::ostream& out) { summary = MergeResults(inputs, command_line, out); });
   fmt::print(stderr, "Results: {} ({} runs of {} labels, from {} files)\n", flags.out, summary.runs,
              summary.labels, summary.files);
 }
@@ -61,7 +56,7 @@ void AddMergeCommand(CLI::App& app, const std::string& command_line) {
   const auto flags = std::make_shared<MergeFlags>();
   CLI::App* command = app.add_subcommand(
       "merge", "Join results files of the same suite, made on different days or machines");
-  command->footer(kExamples);
+  command->footer(kMergeExamples);
   command->add_option("files", flags->files, "results files of one suite")
       ->type_name("FILE...")
       ->required();

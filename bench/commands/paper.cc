@@ -12,19 +12,19 @@
 #include <ostream>
 #include <thread>
 
-#include "bench/output_file.h"
+#include "base/error.h"
+#include "base/quoting.h"
+#include "bench/output/output_file.h"
 #include "bench/paper/figures.h"
 #include "bench/paper/json.h"
 #include "bench/paper/tables.h"
-#include "results/json_layout.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
+#include "results/json/json_layout.h"
 
 namespace kvbench {
 
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kPaperExamples =
     R"(Each row shows ours (mean over seeds), what is published, how far off ours is and the tolerance.
 The exit code is 1 when a row with a tolerance lies outside it; a claim that does not hold is none.
 The suites run by themselves as well: kvbench run paper/fig2
@@ -147,7 +147,7 @@ void AddPaperCommand(CLI::App& app, const std::string& command_line, int& exit_c
   const auto flags = std::make_shared<PaperFlags>();
   CLI::App* command =
       app.add_subcommand("paper", "Put the vLLM paper's figures and claims beside ours");
-  command->footer(kExamples);
+  command->footer(kPaperExamples);
   std::string help = "what to show [all]:";
   for (const PaperFigure& figure : PaperFigures()) {
     help += fmt::format("\n{}: {}", figure.key, figure.summary);

@@ -10,18 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "bench/output_file.h"
-#include "bench/plan_report.h"
-#include "bench/run_spec.h"
-#include "bench/units.h"
-#include "results/json_layout.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
+#include "base/error.h"
+#include "base/quoting.h"
+#include "base/units.h"
+#include "bench/output/output_file.h"
+#include "bench/plan/plan_report.h"
+#include "bench/run/run_spec.h"
+#include "results/json/json_layout.h"
 
 namespace kvbench {
 namespace {
 
-constexpr const char* kExamples = R"(--context and --batch take lists (a,b,c) and ranges (1..64*2).
+constexpr const char* kPlanExamples = R"(--context and --batch take lists (a,b,c) and ranges (1..64*2).
 A path has a / in it or ends in .json. A hardware file is a JSON object with the keys memory_bytes,
 memory_bandwidth_bytes_per_s, dense_flops_per_s, last_level_cache_bytes and link_bytes_per_s.
 
@@ -205,7 +205,7 @@ void AddPlanCommand(CLI::App& app) {
   const auto options = std::make_shared<PlanOptions>();
   CLI::App* command = app.add_subcommand(
       "plan", "Plan memory: what fits on a machine, how often, and what would make it fit");
-  command->footer(kExamples);
+  command->footer(kPlanExamples);
   const auto add = [&](const char* flag, std::string& value, const char* type,
                        const std::string& help, const char* group) {
     CLI::Option* option = command->add_option(flag, value, help)->type_name(type)->group(group);

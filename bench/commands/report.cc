@@ -9,25 +9,25 @@
 #include <ostream>
 #include <utility>
 
+#include "base/error.h"
+#include "base/quoting.h"
 #include "bench/commands/results_flags.h"
 #include "bench/commands/verdict_flags.h"
-#include "bench/output_file.h"
-#include "bench/report_verdicts.h"
-#include "bench/results_input.h"
-#include "bench/version.h"
-#include "results/label.h"
+#include "bench/compare/report_verdicts.h"
+#include "bench/compare/results_input.h"
+#include "bench/machine/version.h"
+#include "bench/output/output_file.h"
+#include "results/record/label.h"
 #include "results/report/assets.h"
 #include "results/report/html_page.h"
 #include "results/report/report_table.h"
 #include "results/report/sections.h"
 #include "results/report/table_formats.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
 
 namespace kvbench {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kReportExamples =
     R"(html      one page that opens offline: what ran, tables, charts; the format of --out NAME.html
 markdown  the tables for a review or an issue
 latex     a tabular for each table
@@ -87,7 +87,7 @@ template <typename Make>
 auto FromFile(const InputFile<std::string>& file, Make make) {
   try {
     return make(file.content);
-  } catch (const ResultsError& error) {
+  } catch (const Error& error) {
     throw Error(fmt::format("{}: {}", ShownPath(file.path), error.what()));
   }
 }
@@ -259,7 +259,7 @@ void AddReportCommand(CLI::App& app) {
   const auto flags = std::make_shared<ReportFlags>();
   CLI::App* command =
       app.add_subcommand("report", "Show results as one page with charts, or as tables");
-  command->footer(kExamples);
+  command->footer(kReportExamples);
   command
       ->add_option("--format", flags->format,
                    "html, markdown, latex or csv [html for --out NAME.html, else markdown]")

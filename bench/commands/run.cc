@@ -11,29 +11,29 @@
 #include <optional>
 #include <ostream>
 
-#include "bench/environment.h"
-#include "bench/gpu.h"
-#include "bench/interrupt.h"
-#include "bench/output_file.h"
-#include "bench/rate_table.h"
-#include "bench/read_roof_sampler.h"
-#include "bench/run_all.h"
-#include "bench/run_once.h"
-#include "bench/run_plan.h"
-#include "bench/run_spec.h"
-#include "bench/trace_events.h"
-#include "bench/units.h"
-#include "results/json_writer.h"
-#include "results/predictions.h"
-#include "results/record.h"
-#include "results/table.h"
-#include "workloads/error.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "bench/machine/environment.h"
+#include "bench/machine/gpu.h"
+#include "bench/machine/read_roof_sampler.h"
+#include "bench/output/interrupt.h"
+#include "bench/output/output_file.h"
+#include "bench/output/trace_events.h"
+#include "bench/run/rate_table.h"
+#include "bench/run/run_all.h"
+#include "bench/run/run_once.h"
+#include "bench/run/run_plan.h"
+#include "bench/run/run_spec.h"
+#include "results/record/json_writer.h"
+#include "results/record/record.h"
+#include "results/table/predictions.h"
+#include "results/table/table.h"
 
 namespace kvbench {
 
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kRunExamples =
     R"(Every parameter takes a list (a,b,c) or a range (1..4+0.5, 1..256*2), and is then an axis.
 
 Examples:
@@ -235,7 +235,7 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       app.add_subcommand("run", "Replay a trace through cache designs and measure them");
-  command->footer(kExamples);
+  command->footer(kRunExamples);
   command
       ->add_option(
           "suite", options->suite,

@@ -8,15 +8,15 @@
 #include <ostream>
 #include <string>
 
-#include "bench/output_file.h"
-#include "workloads/arrivals.h"
-#include "workloads/error.h"
-#include "workloads/lengths.h"
-#include "workloads/quoting.h"
-#include "workloads/trace_generator.h"
-#include "workloads/trace_reader.h"
-#include "workloads/trace_stats.h"
-#include "workloads/trace_writer.h"
+#include "base/error.h"
+#include "base/quoting.h"
+#include "bench/output/output_file.h"
+#include "workloads/traces/arrivals.h"
+#include "workloads/traces/lengths.h"
+#include "workloads/traces/trace_generator.h"
+#include "workloads/traces/trace_reader.h"
+#include "workloads/traces/trace_stats.h"
+#include "workloads/traces/trace_writer.h"
 
 namespace kvbench {
 namespace {

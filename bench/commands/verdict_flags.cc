@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "bench/units.h"
-#include "results/compare.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
+#include "base/error.h"
+#include "base/quoting.h"
+#include "base/units.h"
+#include "results/compare/compare.h"
 
 namespace kvbench {
 namespace {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error.h"
 #include "bench/engine/scheduler.h"
-#include "workloads/error.h"
 
 namespace kvbench {
 

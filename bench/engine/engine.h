@@ -8,7 +8,7 @@
 #include "bench/engine/limits.h"
 #include "bench/engine/metrics.h"
 #include "cache/kv_cache.h"
-#include "workloads/request_source.h"
+#include "workloads/traces/request_source.h"
 
 namespace kvbench {
 

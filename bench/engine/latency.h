@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/engine/int128.h"
+#include "base/int128.h"
 
 namespace kvbench {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/int128.h"
 #include "bench/engine/executor.h"
-#include "bench/engine/int128.h"
 #include "bench/engine/latency.h"
 #include "bench/engine/scheduler.h"
 #include "bench/engine/sequence.h"

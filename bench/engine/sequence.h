@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cache/kv_cache.h"
-#include "workloads/request.h"
+#include "workloads/traces/request.h"
 
 namespace kvbench {
 

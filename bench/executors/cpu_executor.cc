@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "workloads/error.h"
+#include "base/error.h"
 
 namespace kvbench {
 

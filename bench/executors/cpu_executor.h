@@ -7,7 +7,7 @@
 #include "bench/executors/kv_pools.h"
 #include "bench/executors/measured_executor.h"
 #include "kernels/cpu/thread_pool.h"
-#include "workloads/model_shape.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/cpu/thread_pool.h"
-#include "workloads/model_shape.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

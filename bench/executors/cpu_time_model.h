@@ -4,7 +4,7 @@
 
 #include "bench/executors/cpu_roofs.h"
 #include "bench/executors/step_time_model.h"
-#include "workloads/model_shape.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

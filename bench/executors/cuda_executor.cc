@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "workloads/error.h"
+#include "base/error.h"
 
 namespace kvbench {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <span>
 
+#include "base/random.h"
 #include "kernels/mix_bits.h"
-#include "workloads/model_shape.h"
-#include "workloads/random.h"
+#include "workloads/models/model_shape.h"
 
 /// What the decoders of all machines have in common, so that they compute the same.
 namespace kvbench {

@@ -14,7 +14,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/device_attention.h"
 #include "kernels/cuda/device_kv_write.h"
-#include "workloads/model_shape.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

@@ -7,7 +7,7 @@
 #include "bench/engine/step_batch.h"
 #include "cache/kv_cache.h"
 #include "kernels/attention.h"
-#include "workloads/model_shape.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

@@ -11,7 +11,7 @@
 #include "bench/executors/kv_placement.h"
 #include "bench/executors/ranges.h"
 #include "bench/executors/verifier.h"
-#include "workloads/model_shape.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/random.h"
 #include "kernels/cpu/kv_write.h"
 #include "kernels/kv_layout.h"
-#include "workloads/random.h"
 
 namespace kvbench {
 

@@ -12,7 +12,7 @@
 #include "kernels/cpu/dense.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/thread_pool.h"
-#include "workloads/model_shape.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

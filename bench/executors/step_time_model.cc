@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/engine/int128.h"
-#include "workloads/error.h"
-#include "workloads/model_parameters.h"
+#include "base/error.h"
+#include "base/int128.h"
+#include "workloads/models/model_parameters.h"
 
 namespace kvbench {
 

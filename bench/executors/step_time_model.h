@@ -6,8 +6,8 @@
 
 #include "bench/engine/executor.h"
 #include "bench/engine/step_batch.h"
-#include "workloads/calibration.h"
-#include "workloads/model_shape.h"
+#include "workloads/hardware/calibration.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

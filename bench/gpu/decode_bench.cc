@@ -7,11 +7,11 @@
 #include <limits>
 #include <utility>
 
+#include "base/text.h"
 #include "kernels/checks/device_attention_cases.h"
 #include "kernels/cuda/device_attention.h"
 #include "kernels/cuda/device_vllm_v1.h"
 #include "kernels/reference/attention.h"
-#include "results/text.h"
 
 namespace kvbench::gpu {
 

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "bench/gpu/nvidia_smi.h"
 #include "bench/gpu/program.h"
 #include "kernels/cuda/all_kernels.h"
 #include "kernels/cuda/cuda_device.h"
-#include "workloads/error.h"
 
 namespace {
 

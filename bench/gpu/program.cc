@@ -7,14 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "bench/environment.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "bench/gpu/targets.h"
 #include "bench/gpu/time_budget.h"
-#include "bench/interrupt.h"
-#include "bench/output_file.h"
-#include "results/json_layout.h"
-#include "results/text.h"
-#include "workloads/error.h"
+#include "bench/machine/environment.h"
+#include "bench/output/interrupt.h"
+#include "bench/output/output_file.h"
+#include "results/json/json_layout.h"
 
 namespace kvbench::gpu {
 

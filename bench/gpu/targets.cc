@@ -1,6 +1,6 @@
 #include "bench/gpu/targets.h"
 
-#include "results/statistics.h"
+#include "results/compare/statistics.h"
 
 namespace kvbench::gpu {
 

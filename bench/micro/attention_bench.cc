@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "bench/micro/counters.h"
 #include "bench/micro/fma_peak.h"
 #include "bench/micro/kv_case.h"
 #include "bench/micro/roof_meter.h"
 #include "kernels/cpu/attention_plan.h"
-#include "workloads/error.h"
 
 namespace kvbench::micro {
 namespace {

@@ -1,15 +1,15 @@
 #include <memory>
 #include <string>
 
-#include "bench/design_registry.h"
 #include "bench/engine/engine.h"
 #include "bench/executors/step_time_model.h"
 #include "bench/micro/counters.h"
+#include "bench/run/design_registry.h"
 #include "fmt/format.h"
-#include "workloads/calibration.h"
-#include "workloads/hardware.h"
-#include "workloads/model_shape.h"
-#include "workloads/trace_generator.h"
+#include "workloads/hardware/calibration.h"
+#include "workloads/hardware/hardware.h"
+#include "workloads/models/model_shape.h"
+#include "workloads/traces/trace_generator.h"
 
 namespace kvbench::micro {
 namespace {

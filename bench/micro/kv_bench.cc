@@ -5,13 +5,13 @@
 #include <random>
 #include <vector>
 
+#include "base/error.h"
 #include "bench/micro/counters.h"
 #include "bench/micro/kv_case.h"
 #include "bench/micro/roof_meter.h"
 #include "kernels/cpu/attention_plan.h"
 #include "kernels/cpu/block_copy.h"
 #include "kernels/cpu/kv_write.h"
-#include "workloads/error.h"
 
 namespace kvbench::micro {
 namespace {

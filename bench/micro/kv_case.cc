@@ -7,9 +7,9 @@
 #include <numeric>
 #include <random>
 
+#include "base/error.h"
 #include "bench/micro/aged_blocks.h"
 #include "kernels/reference/attention.h"
-#include "workloads/error.h"
 
 namespace kvbench::micro {
 

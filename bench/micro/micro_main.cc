@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/environment.h"
+#include "bench/machine/environment.h"
 #include "bench/micro/counters.h"
 #include "bench/micro/workbench.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <thread>
 
-#include "bench/machine_state.h"
+#include "bench/machine/machine_state.h"
 #include "kernels/mix_bits.h"
 
 namespace kvbench::micro {

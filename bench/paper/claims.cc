@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "bench/paper/figures.h"
-#include "workloads/model_parameters.h"
-#include "workloads/model_shape.h"
+#include "workloads/models/model_parameters.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

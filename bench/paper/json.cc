@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "bench/environment.h"
-#include "results/label.h"
-#include "results/statistics.h"
+#include "bench/machine/environment.h"
+#include "results/compare/statistics.h"
+#include "results/record/label.h"
 
 namespace kvbench {
 

@@ -1,10 +1,10 @@
 // Table 1, and the figures that are means of a run's own steps.
 #include <fmt/format.h>
 
-#include "bench/memory_plan.h"
 #include "bench/paper/figures.h"
-#include "workloads/hardware.h"
-#include "workloads/model_shape.h"
+#include "bench/plan/memory_plan.h"
+#include "workloads/hardware/hardware.h"
+#include "workloads/models/model_shape.h"
 
 namespace kvbench {
 

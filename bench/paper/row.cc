@@ -6,15 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "results/paper_reference.h"
-#include "results/statistics.h"
-#include "workloads/error.h"
+#include "base/error.h"
+#include "results/compare/statistics.h"
+#include "results/reference/paper_reference.h"
 
 namespace kvbench {
 
 namespace {
-
-using Json = nlohmann::json;
 
 double Rounded(double value, double decimals) {
   const double scale = std::pow(10.0, decimals);
@@ -29,14 +27,14 @@ double Outside(double value, const std::optional<double>& low, const std::option
   return high && value > *high ? value - *high : 0;
 }
 
-std::optional<double> End(const Json& published, size_t index) {
-  const Json& end = published.is_array() ? published.at(index) : published;
+std::optional<double> End(const nlohmann::json& published, size_t index) {
+  const nlohmann::json& end = published.is_array() ? published.at(index) : published;
   return end.is_null() ? std::nullopt : std::optional(end.get<double>());
 }
 
 /// A row's own value of a key, otherwise its section's.
-Json Either(const Json& row, const Json& section, const char* key) {
-  return row.contains(key) ? row.at(key) : section.value(key, Json());
+nlohmann::json Either(const nlohmann::json& row, const nlohmann::json& section, const char* key) {
+  return row.contains(key) ? row.at(key) : section.value(key, nlohmann::json());
 }
 
 Closeness ParseCloseness(const std::string& text) {
@@ -49,7 +47,8 @@ Closeness ParseCloseness(const std::string& text) {
   throw std::logic_error("results/reference/paper.json: unknown tolerance_in " + text);
 }
 
-PaperRow BuildRow(const Json& listed, const Json& section, const PaperValues& samples) {
+PaperRow BuildRow(const nlohmann::json& listed, const nlohmann::json& section,
+                  const PaperValues& samples) {
   PaperRow row;
   row.name = listed.at("name").get<std::string>();
   const auto found = samples.find(row.name);
@@ -59,15 +58,15 @@ PaperRow BuildRow(const Json& listed, const Json& section, const PaperValues& sa
   row.ours = Mean(found->second).value_or(std::nan(""));
   row.spread = PopulationStd(found->second).value_or(0);
   row.seeds = static_cast<int64_t>(found->second.size());
-  const Json unit = Either(listed, section, "unit");
+  const nlohmann::json unit = Either(listed, section, "unit");
   row.unit = unit.is_null() ? "" : unit.get<std::string>();
-  const Json decimals = Either(listed, section, "decimals");
+  const nlohmann::json decimals = Either(listed, section, "decimals");
   row.decimals = decimals.is_null() ? 1 : decimals.get<int>();
   if (listed.contains("published")) {
     row.published_low = End(listed.at("published"), 0);
     row.published_high = End(listed.at("published"), 1);
   }
-  const Json tolerance = Either(listed, section, "tolerance");
+  const nlohmann::json tolerance = Either(listed, section, "tolerance");
   if (!tolerance.is_null()) {
     row.tolerance = tolerance.get<double>();
     row.closeness = ParseCloseness(Either(listed, section, "tolerance_in").get<std::string>());
@@ -121,11 +120,11 @@ void Judge(PaperRow& row) {
 }
 
 PaperSection BuildSection(const std::string& key, const PaperValues& samples) {
-  const Json all = Json::parse(PaperReference());
+  const nlohmann::json all = nlohmann::json::parse(PaperReference());
   if (!all.at("sections").contains(key)) {
     throw Error(fmt::format("there is no section {} in results/reference/paper.json", key));
   }
-  const Json& listed = all.at("sections").at(key);
+  const nlohmann::json& listed = all.at("sections").at(key);
   PaperSection section;
   section.key = key;
   section.title = listed.at("title").get<std::string>();
@@ -133,7 +132,7 @@ PaperSection BuildSection(const std::string& key, const PaperValues& samples) {
   section.source = listed.at("source").get<std::string>();
   section.notes = listed.value("notes", std::vector<std::string>());
   section.claims = listed.value("claims", false);
-  for (const Json& row : listed.at("rows")) {
+  for (const nlohmann::json& row : listed.at("rows")) {
     section.rows.push_back(BuildRow(row, listed, samples));
   }
   if (section.rows.size() != samples.size()) {

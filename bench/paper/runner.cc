@@ -2,11 +2,11 @@
 
 #include <mutex>
 
-#include "bench/find_rate.h"
-#include "bench/parallel.h"
-#include "bench/run_once.h"
-#include "bench/run_plan.h"
-#include "workloads/error.h"
+#include "base/error.h"
+#include "bench/run/find_rate.h"
+#include "bench/run/parallel.h"
+#include "bench/run/run_once.h"
+#include "bench/run/run_plan.h"
 
 namespace kvbench {
 

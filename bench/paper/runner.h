@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/run_spec.h"
-#include "results/record.h"
+#include "bench/run/run_spec.h"
+#include "results/record/record.h"
 
 namespace kvbench {
 

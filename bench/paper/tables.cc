@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "bench/text_table.h"
-#include "results/text.h"
-#include "workloads/error.h"
-#include "workloads/quoting.h"
+#include "base/error.h"
+#include "base/quoting.h"
+#include "base/text.h"
+#include "bench/output/text_table.h"
 
 namespace kvbench {
 

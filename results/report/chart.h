@@ -10,6 +10,9 @@
 
 namespace kvbench {
 
+inline constexpr size_t kMostSeries = 8;   ///< of a panel: as many as the palette has
+inline constexpr size_t kMostCharts = 12;  ///< of a section
+
 /// One set of marks. Of bars and of curves over categories it has a value for each category, of
 /// other curves points.
 struct ChartSeries {

@@ -4,16 +4,13 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.h"
+#include "results/compare/statistics.h"
 #include "results/report/sections.h"
-#include "results/statistics.h"
-#include "results/table_heading.h"
-#include "results/text.h"
+#include "results/table/table_heading.h"
 
 namespace kvbench {
 namespace {
-
-constexpr size_t kMostSeries = 8;  // as many as the palette has
-constexpr size_t kMostCharts = 12;
 
 /// What a point of a curve is made of, means over seeds of medians over repetitions.
 struct Point {

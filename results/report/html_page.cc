@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "results/markup.h"
+#include "base/markup.h"
+#include "base/text.h"
 #include "results/report/assets.h"
-#include "results/text.h"
 
 namespace kvbench {
 namespace {

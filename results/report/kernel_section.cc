@@ -4,11 +4,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "results/json_reader.h"
-#include "results/json_value.h"
+#include "base/text.h"
+#include "results/compare/statistics.h"
+#include "results/json/json_value.h"
+#include "results/record/json_reader.h"
 #include "results/report/sections.h"
-#include "results/statistics.h"
-#include "results/text.h"
 
 namespace kvbench {
 namespace {
@@ -93,7 +93,7 @@ ReportSection KernelSection(std::string_view benchmark_json) {
     }
   }
   if (names.empty()) {
-    throw ResultsError(
+    throw Error(
         "there is no benchmark with a roof measured beside it (decode, write, copy or dense)");
   }
   ReportChart chart;

@@ -4,16 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "base/text.h"
+#include "results/compare/statistics.h"
 #include "results/report/sections.h"
-#include "results/statistics.h"
-#include "results/table_heading.h"
-#include "results/text.h"
+#include "results/table/table_heading.h"
 
 namespace kvbench {
 namespace {
-
-constexpr size_t kMostSeries = 8;  // as many as the palette has
-constexpr size_t kMostCharts = 12;
 
 struct Latency {
   const char* name;

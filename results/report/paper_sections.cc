@@ -4,10 +4,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "results/json_reader.h"
-#include "results/json_value.h"
+#include "base/text.h"
+#include "results/json/json_value.h"
+#include "results/record/json_reader.h"
 #include "results/report/sections.h"
-#include "results/text.h"
 
 namespace kvbench {
 namespace {
@@ -195,7 +195,7 @@ std::vector<ReportSection> PaperSections(std::string_view paper_json) {
     }
   }
   if (sections.empty()) {
-    throw ResultsError("there are no sections");
+    throw Error("there are no sections");
   }
   return sections;
 }

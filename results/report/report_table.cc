@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "results/label.h"
-#include "results/statistics.h"
-#include "results/table_heading.h"
-#include "results/table_notes.h"
-#include "results/table_rows.h"
-#include "results/text.h"
+#include "base/text.h"
+#include "results/compare/statistics.h"
+#include "results/record/label.h"
+#include "results/table/table_heading.h"
+#include "results/table/table_notes.h"
+#include "results/table/table_rows.h"
 
 namespace kvbench {
 namespace {

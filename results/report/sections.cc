@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "results/label.h"
-#include "results/text.h"
+#include "base/text.h"
+#include "results/record/label.h"
 
 namespace kvbench {
 

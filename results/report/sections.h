@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "results/report/chart.h"
-#include "results/table_rows.h"
+#include "results/table/table_rows.h"
 
 namespace kvbench {
 
@@ -37,10 +37,10 @@ ReportSection LatencySection(const std::vector<TableGroup>& groups);
 ReportSection BlockSizeSection(const std::vector<TableGroup>& groups);
 
 /// Bytes a second of the kernels against the roof measured beside them, from kvbench_micro's JSON.
-/// Throws ResultsError where there is none in it.
+/// Throws Error where there is none in it.
 ReportSection KernelSection(std::string_view benchmark_json);
 
-/// The sections of `kvbench paper --out`: ours beside what is published. Throws ResultsError.
+/// The sections of `kvbench paper --out`: ours beside what is published. Throws Error.
 std::vector<ReportSection> PaperSections(std::string_view paper_json);
 
 /// A number with three or four digits that matter: "1,234", "12.3", "0.0123"; "-" for nothing.

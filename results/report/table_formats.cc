@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "results/export_csv.h"
-#include "results/text.h"
+#include "base/text.h"
+#include "results/export/export_csv.h"
 
 namespace kvbench {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "results/report/sections.h"
-#include "results/table_heading.h"
-#include "results/text.h"
+#include "results/table/table_heading.h"
 
 namespace kvbench {
 namespace {

@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 
-#include "results/compare_writers/compare_writers.h"
+#include "base/text.h"
+#include "results/compare/writers/compare_writers.h"
 #include "results/report/sections.h"
-#include "results/text.h"
 
 namespace kvbench {
 namespace {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <sstream>
 
-#include "results/binding.h"
-#include "results/label.h"
-#include "results/statistics.h"
+#include "results/compare/statistics.h"
+#include "results/record/label.h"
+#include "results/table/binding.h"
 
 namespace kvbench {
 namespace {

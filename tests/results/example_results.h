@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "results/record.h"
+#include "results/record/record.h"
 
 namespace kvbench {
 

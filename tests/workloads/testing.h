@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "workloads/error.h"
+#include "base/error.h"
 
 namespace kvbench {
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "bench/gpu/program.h"
 #include "kernels/cuda/all_kernels.h"
 #include "kernels/simulator/simulated_device.h"
 #include "tests/bench/gpu/spoiling_device.h"
-#include "workloads/error.h"
 
 // kvbench_gpu from its command line to its file, on the simulator.
 namespace kvbench::gpu {

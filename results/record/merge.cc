@@ -1,0 +1,227 @@
+#include "results/record/merge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "results/compare/compared_file.h"
+#include "results/json/json_layout.h"
+#include "results/json/json_parts.h"
+#include "results/record/record.h"
+
+namespace kvbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A file's head and how many repetitions of each label it has.
+struct MergedFile {
+  ComparedFile checked;
+  Json head = Json::object();
+};
+
+/// Calls `read`; what is wrong with the text is said of its file.
+template <typename Read>
+auto Named(const MergeInput& input, const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw Error(input.name + ": " + error.what());
+  }
+}
+
+void Walk(const MergeInput& input, JsonWalk walk) {
+  walk.lists = {"runs"};
+  walk.on_progress = input.on_progress;
+  Named(input, [&] { WalkJson(input.text, walk); });
+}
+
+MergedFile ReadHead(const MergeInput& input) {
+  MergedFile file;
+  file.checked = Named(input, [&] {
+    ComparedFile checked =
+        ParseComparedFile(input.text, input.name, {.on_progress = input.on_progress});
+    if (checked.benchmarks) {
+      throw Error("this is the JSON of Google Benchmark: only results files are merged");
+    }
+    return checked;
+  });
+  JsonWalk walk;
+  walk.on_member = [&](std::string_view key, std::string_view value) {
+    file.head[std::string(key)] = ParsePart<Json>(value);
+  };
+  walk.on_element = [](std::string_view, size_t, JsonScanner& scanner) { scanner.Value(); };
+  Walk(input, walk);
+  return file;
+}
+
+void CheckMergeable(const std::vector<MergedFile>& files) {
+  std::map<std::string, std::string> invocations;
+  for (const MergedFile& file : files) {
+    const std::optional<std::string>& suite = files.front().checked.suite;
+    if (file.checked.suite != suite) {
+      throw Error(fmt::format("{} is of suite {} and {} of {}: only files of one suite merge",
+                              files.front().checked.name, suite.value_or("(none)"),
+                              file.checked.name, file.checked.suite.value_or("(none)")));
+    }
+    const std::string invocation = file.head["run_info"].dump() + file.head["environment"].dump();
+    const auto [found, added] = invocations.emplace(invocation, file.checked.name);
+    if (!added) {
+      throw Error(
+          fmt::format("{} and {} are the same invocation: merging them would count it "
+                      "twice",
+                      found->second, file.checked.name));
+    }
+  }
+}
+
+/// An object with the keys of the first, null where the files differ. `keep`: the first's instead.
+Json Common(const std::vector<MergedFile>& files, const char* key,
+            const std::set<std::string_view>& keep) {
+  Json common = files.front().head.value(key, Json::object());
+  for (auto& [name, value] : common.items()) {
+    for (const MergedFile& file : files) {
+      const Json object = file.head.value(key, Json::object());
+      if (!keep.contains(name) && (!object.contains(name) || object[name] != value)) {
+        value = nullptr;
+      }
+    }
+  }
+  return common;
+}
+
+Json MergedInfo(const std::vector<MergedFile>& files, const std::string& command_line) {
+  Json info = files.front().head["run_info"];
+  double duration = 0;
+  std::string started = info.value("started_at", "");
+  bool complete = true;
+  for (const MergedFile& file : files) {
+    const Json& other = file.head["run_info"];
+    duration += other.contains("duration_s") && other["duration_s"].is_number()
+                    ? other["duration_s"].get<double>()
+                    : 0;
+    started = std::min(started, other.value("started_at", started));
+    complete = complete && file.checked.complete;
+  }
+  info["command"] = command_line;
+  info["started_at"] = started;
+  info["duration_s"] = duration;
+  info["complete"] = complete;
+  return info;
+}
+
+Json OriginOf(const Json& head) {
+  const auto get = [&](const char* object, const char* key) {
+    const Json part = head.value(object, Json::object());
+    return part.contains(key) ? part[key] : Json(nullptr);
+  };
+  return {{"started_at", get("run_info", "started_at")},
+          {"command", get("run_info", "command")},
+          {"commit", get("kvbench", "commit")},
+          {"cpu_model", get("environment", "cpu_model")},
+          {"cores", get("environment", "cores")},
+          {"boot_id", get("environment", "boot_id")},
+          {"gpu", get("environment", "gpu")},
+          {"read_roof_bytes_per_s", get("environment", "read_roof_bytes_per_s")},
+          {"read_roof_spread", get("environment", "read_roof_spread")}};
+}
+
+/// The run with its keys in order, `origin` right after `trace` where it is new.
+Json WithOrigin(Json run, const Json& origin) {
+  if (run.contains("origin")) {
+    if (run["origin"].is_null()) {
+      run["origin"] = origin;
+    }
+    if (!run["origin"].contains("boot_id")) {
+      run["origin"]["boot_id"] = nullptr;  // before 1.3
+    }
+    return run;
+  }
+  Json result = Json::object();
+  for (auto& [key, value] : run.items()) {
+    result[key] = std::move(value);
+    if (key == "trace") {
+      result["origin"] = origin;
+    }
+  }
+  return result;
+}
+
+/// The newest version of the files, and at least this program's: unknown keys are kept.
+std::string MergedVersion(const std::vector<MergedFile>& files) {
+  const std::string own = ResultsFile::kSchemaVersion;
+  const size_t dot = own.find('.');
+  int64_t minor = std::stoll(own.substr(dot + 1));
+  for (const MergedFile& file : files) {
+    minor = std::max(minor, file.checked.minor_version);
+  }
+  return fmt::format("{}.{}", own.substr(0, dot), minor);
+}
+
+}  // namespace
+
+MergeSummary MergeResults(const std::vector<MergeInput>& inputs, const std::string& command_line,
+                          std::ostream& out) {
+  std::vector<MergedFile> files;
+  files.reserve(inputs.size());
+  for (const MergeInput& input : inputs) {
+    files.push_back(ReadHead(input));
+  }
+  CheckMergeable(files);
+  const auto write = [&](const char* key, const Json& value) {
+    out << "  \"" << key << "\": ";
+    WriteJson(value, 2, out);
+    out << ",\n";
+  };
+  Json environment = Common(files, "environment", {});
+  for (const char* key : {"boot_id", "read_roof_spread"}) {
+    if (!environment.contains(key)) {
+      environment[key] = nullptr;
+    }
+  }
+  out << "{\n";
+  write("schema_version", MergedVersion(files));
+  write("kvbench", Common(files, "kvbench", {"version", "build_type", "compiler"}));
+  write("environment", environment);
+  write("run_info", MergedInfo(files, command_line));
+  out << "  \"runs\": [";
+  MergeSummary summary;
+  std::unordered_map<std::string, int64_t> next;  // repetition of each label
+  const char* separator = "\n    ";
+  for (size_t i = 0; i < files.size(); ++i) {
+    const Json origin = OriginOf(files[i].head);
+    std::unordered_map<std::string, int64_t> after = next;
+    JsonWalk walk;
+    walk.on_member = [](std::string_view, std::string_view) {};
+    walk.on_element = [&](std::string_view, size_t, JsonScanner& scanner) {
+      Json run = WithOrigin(ParsePart<Json>(scanner.Value()), origin);
+      const auto label = run["label"].get<std::string>();
+      const auto first = next.find(label);
+      const int64_t repetition =
+          run["repetition"].get<int64_t>() + (first == next.end() ? 0 : first->second);
+      run["repetition"] = repetition;
+      int64_t& known = after[label];
+      known = std::max(known, repetition + 1);
+      out << separator;
+      WriteJson(run, 4, out);
+      separator = ",\n    ";
+      ++summary.runs;
+    };
+    Walk(inputs[i], walk);
+    next = std::move(after);
+    ++summary.files;
+  }
+  out << "\n  ]\n}\n";
+  summary.labels = static_cast<int64_t>(next.size());
+  return summary;
+}
+
+}  // namespace kvbench
