@@ -67,12 +67,10 @@ std::string StatsTable(const Trace& trace) {
 }
 
 void AddReadOptions(CLI::App& command, TraceOptions& options) {
-  command.add_option("file", options.file, "the trace file; its content tells the format")
-      ->required();
-  command.add_option(
-      "--columns", options.read.columns,
-      "for other CSV files: arrival=NAME:UNIT,prompt=NAME,output=NAME; units s, ms, us, "
-      "ns, timestamp");
+  command.add_option("file", options.file, "the trace: " + ReadableTraces())->required();
+  command.add_option("--columns", options.read.columns,
+                     "of other CSV: arrival=NAME:UNIT,prompt=NAME,output=NAME; units s, ms, us, "
+                     "ns, timestamp");
   command.add_option("--limit", options.read.limit, "only the first so many requests (0: all)")
       ->capture_default_str();
 }

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "bench/run/design_registry.h"
 #include "bench/run/scheduler_names.h"
+#include "workloads/traces/trace_reader.h"
 
 namespace kvbench {
 
@@ -179,11 +180,11 @@ const std::vector<RunField>& RunFields() {
        [](RunSpec& s, const std::string& v) { s.limits.chunked_prefill = ParseOnOff(v); }},
       {"max-concurrency", "N", kLimits, "requests that the client keeps in flight, 0: no cap [0]",
        [](RunSpec& s, const std::string& v) { s.limits.max_concurrency = ParseInteger(v, 0); }},
-      {"trace", "FILE", kRequests, "JSON lines, Azure, BurstGPT or length-pair CSV",
+      {"trace", "FILE", kRequests, "the requests: " + ReadableTraces(),
        [](RunSpec& s, const std::string& v) { s.trace = v; }},
       {"limit", "N", kRequests, "first N requests of the file, 0: all [0]",
        [](RunSpec& s, const std::string& v) { s.limit = ParseInteger(v, 0); }},
-      {"columns", "SPEC", kRequests, "of any other CSV: arrival=NAME:unit,prompt=NAME,output=NAME",
+      {"columns", "SPEC", kRequests, "of other CSV: arrival=NAME:unit,prompt=NAME,output=NAME",
        [](RunSpec& s, const std::string& v) { s.columns = v; }, false},
       {"lengths", "SPEC", kRequests,
        "sharegpt, sharegpt-pairs, alpaca, azure-conv, azure-code, arxiv, "

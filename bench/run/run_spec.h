@@ -75,7 +75,7 @@ struct RunField {
   std::string_view name;
   std::string_view value_name;  ///< in --help
   std::string_view group;       ///< heading in --help
-  std::string_view help;
+  std::string help;
   void (*set)(RunSpec&, const std::string& value);  ///< throws Error
   bool is_list = true;  ///< on the command line a comma separates values
 };

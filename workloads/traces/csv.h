@@ -39,28 +39,4 @@ class CsvReader {
   bool ended_with_newline_ = true;
 };
 
-/// A CSV text and the names in its first line, as the readers get to see it.
-struct CsvText {
-  std::string_view text;
-  std::vector<std::string_view> header;
-
-  bool Has(std::string_view column) const;
-};
-
-/// The unit of an arrival column.
-enum class TimeUnit { kSeconds, kMilliseconds, kMicroseconds, kNanoseconds, kTimestamp };
-
-/// Which columns of a CSV hold a request.
-struct CsvLayout {
-  std::string arrival;  ///< empty: a list of lengths
-  TimeUnit unit = TimeUnit::kSeconds;
-  std::string prompt;
-  std::string output;
-  bool zero_means_failed = false;  ///< rows with 0 tokens are skipped; otherwise they are an error
-};
-
-/// Reads all rows of a CSV into the builder; times count from the first request. Throws Error as
-/// ReadTrace does.
-void ReadCsv(const CsvText& csv, const CsvLayout& layout, TraceBuilder& builder);
-
 }  // namespace kvbench

@@ -195,14 +195,10 @@ void ReadLine(std::string_view line, int64_t number, bool cut_off, TraceBuilder&
   builder.Add(prompt, output, std::move(request.hash_ids));
 }
 
-}  // namespace
-
-bool IsJsonLines(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{';
-}
-
-void ReadJsonLines(std::string_view text, TraceBuilder& builder) {
+bool ReadJsonLines(std::string_view text, std::string_view columns, TraceBuilder& builder) {
+  if (!columns.empty() || text[text.find_first_not_of(" \t\r\n")] != '{') {
+    return false;
+  }
   std::optional<bool> has_timestamps;
   int64_t number = 0;
   while (!text.empty() && !builder.full()) {
@@ -216,6 +212,19 @@ void ReadJsonLines(std::string_view text, TraceBuilder& builder) {
     }
   }
   builder.set_has_arrivals(has_timestamps.value_or(true));
+  return true;
 }
+
+std::vector<TraceFormat> JsonLinesFormats() {
+  return {{"JSON lines (timestamp in ms, input_length, output_length)",
+           "{\"timestamp\": 0, \"input_length\": 6758, \"output_length\": 500, "
+           "\"hash_ids\": [0, 1, 2]}\n"
+           "{\"timestamp\": 0.5, \"input_length\": 7322, \"output_length\": 490, "
+           "\"hash_ids\": [0, 14]}\n"}};
+}
+
+}  // namespace
+
+const TraceReader kJsonLinesReader = {ReadJsonLines, JsonLinesFormats};
 
 }  // namespace kvbench

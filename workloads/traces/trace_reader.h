@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "workloads/traces/request.h"
 
@@ -26,16 +27,22 @@ struct TraceReadOptions {
   double speed = 1.0;
 };
 
+/// A format that ReadTrace knows.
+struct TraceFormat {
+  std::string name;     ///< for people: "Azure CSV"
+  std::string example;  ///< a small file of it
+};
+std::vector<TraceFormat> TraceFormats();
+/// Their names in a row, with what else can be read; for help and error sentences.
+std::string ReadableTraces();
+
 /// Reads a trace, whatever its format; the content decides, not the name:
 /// - JSON lines: timestamp (ms, up to 6 decimals; none in the whole file: no arrivals),
-/// input_length,
-///   output_length, optional hash_ids; other keys are ignored. Times are taken as they are.
-/// - Azure CSV: TIMESTAMP,ContextTokens,GeneratedTokens. Times count from the first row.
-/// - BurstGPT CSV: Timestamp (s), Request tokens, Response tokens; rows with 0 tokens are failed
-/// requests, left
-///   out and counted in skipped_rows. Times count from the first row kept.
-/// - length pairs: input_tokens,output_tokens or num_prefill_tokens,num_decode_tokens; no arrivals.
-/// - any CSV, by `columns`. Times count from the first row.
+///   input_length, output_length, optional hash_ids; other keys are ignored. Times are taken as
+///   they are.
+/// - CSV of a known layout (csv_layouts.cc), and any other by `columns`. Times count from the first
+///   request. Where a layout says so, rows with 0 tokens are failed requests, left out and counted
+///   in skipped_rows.
 /// Throws Error (file, line, what is wrong, what would be right) for a file that cannot be read, an
 /// empty one, a format it does not know, a missing column, a length that is not 1..kMaxTokens, a
 /// time that decreases, is no number or lies past kMaxArrivalNs (after `speed`), and a last line

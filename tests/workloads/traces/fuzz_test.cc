@@ -55,28 +55,15 @@ std::vector<Sample> Samples() {
   std::printf("The public traces are not at %s: small built-in samples are mutated instead.\n",
               SharedData().string().c_str());
   samples = {
-      {"azure.csv",
-       "TIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16 18:15:46.6805900,374,44\r\n"
-       "2023-11-16 18:15:50.9951690,396,109\r\n",
-       false},
-      {"burst.csv",
-       "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log "
-       "Type\n5,ChatGPT,472,18,490,API log\n"
-       "45,ChatGPT,0,0,0,API log\n",
-       false},
-      {"pairs.csv", "input_tokens,output_tokens\n21,518\n8,66\n", false},
-      {"lines.jsonl",
-       "{\"timestamp\": 0, \"input_length\": 6758, \"output_length\": 500, \"hash_ids\": [0, 1, "
-       "2]}\n"
-       "{\"timestamp\": 0.5, \"input_length\": 7322, \"output_length\": 490, \"hash_ids\": [0, "
-       "14]}\n",
-       false},
       {"config.json",
        "{\"model_type\": \"gemma3\", \"text_config\": {\"head_dim\": 128, \"hidden_size\": 5376, "
        "\"intermediate_size\": 21504, \"num_attention_heads\": 32, \"num_hidden_layers\": 62, "
        "\"num_key_value_heads\": 16, \"sliding_window\": 1024}}",
        true},
   };
+  for (const TraceFormat& format : TraceFormats()) {
+    samples.push_back({format.name, format.example, false});
+  }
   return samples;
 }
 
