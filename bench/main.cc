@@ -6,15 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "bench/commands/compare.h"
-#include "bench/commands/export.h"
-#include "bench/commands/info.h"
-#include "bench/commands/merge.h"
-#include "bench/commands/paper.h"
-#include "bench/commands/plan.h"
-#include "bench/commands/report.h"
-#include "bench/commands/run.h"
-#include "bench/commands/trace.h"
+#include "bench/commands/commands.h"
 #include "bench/machine/version.h"
 
 namespace {
@@ -58,19 +50,19 @@ int main(int argc, char** argv) {
                                    kvbench::BuildType(), kvbench::Compiler()));
   app.require_subcommand(1);
   app.footer("Start with: kvbench run quick");
-  int exit_code = 0;
-  kvbench::AddRunCommand(app, CommandLine(argc, argv), exit_code);
-  kvbench::AddPaperCommand(app, CommandLine(argc, argv), exit_code);
-  kvbench::AddCompareCommand(app, exit_code);
-  kvbench::AddMergeCommand(app, CommandLine(argc, argv));
-  kvbench::AddExportCommand(app);
-  kvbench::AddReportCommand(app);
-  kvbench::AddPlanCommand(app);
-  kvbench::AddTraceCommand(app);
-  kvbench::AddInfoCommand(app);
+  kvbench::Invocation invocation{.command_line = CommandLine(argc, argv)};
+  kvbench::AddRunCommand(app, invocation);
+  kvbench::AddPaperCommand(app, invocation);
+  kvbench::AddCompareCommand(app, invocation);
+  kvbench::AddMergeCommand(app, invocation);
+  kvbench::AddExportCommand(app, invocation);
+  kvbench::AddReportCommand(app, invocation);
+  kvbench::AddPlanCommand(app, invocation);
+  kvbench::AddTraceCommand(app, invocation);
+  kvbench::AddInfoCommand(app, invocation);
   try {
     app.parse(argc, argv);
-    return exit_code;
+    return invocation.exit_code;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadInput;  // prints help, the version, or what is wrong
   } catch (const kvbench::Error& error) {

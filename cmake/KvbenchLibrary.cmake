@@ -15,11 +15,13 @@ function(kvbench_library name)
   endif()
 endfunction()
 
-# kvbench_sources(VARIABLE FOLDER...): the sources that lie in these folders, so that a new one needs no line here.
+# kvbench_sources(VARIABLE FOLDER...): the sources that lie in these folders, so that a new one needs no line here; but not
+# those of a program's main.
 function(kvbench_sources variable)
   list(TRANSFORM ARGN APPEND "/*.cc" OUTPUT_VARIABLE patterns)
   if(patterns)
     file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+    list(FILTER sources EXCLUDE REGEX "main\\.cc$")
   endif()
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()

@@ -13,7 +13,7 @@ foreach(name IN LISTS names)
   math(EXPR index "${index} + 1")
 endforeach()
 file(WRITE "${OUTPUT}" "// Generated from the data files of workloads/.
-#include \"workloads/embedded_files.h\"
+#include \"workloads/embedded_data.h\"
 
 namespace kvbench {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "workloads/embedded_files.h"
 
 namespace kvbench {
 

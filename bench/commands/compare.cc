@@ -1,4 +1,4 @@
-#include "bench/commands/compare.h"
+#include "results/compare/compare.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,12 +13,12 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "bench/commands/verdict_flags.h"
-#include "bench/compare/compared_input.h"
+#include "bench/commands/commands.h"
+#include "bench/commands/flags.h"
 #include "bench/compare/exec_compare.h"
+#include "bench/input/results_input.h"
 #include "bench/output/interrupt.h"
 #include "bench/output/output_file.h"
-#include "results/compare/compare.h"
 #include "results/compare/writers/compare_writers.h"
 
 namespace kvbench {
@@ -95,8 +95,8 @@ CompareReport CompareTurnByTurn(const CompareFlags& flags, const CompareOptions&
 int Compare(const CompareFlags& flags) {
   const CompareWriter writer = FindCompareWriter(flags.format);
   if (writer == nullptr) {
-    throw Error(fmt::format("unknown format {}: there are text, markdown, json, junit and github",
-                            Quoted(flags.format)));
+    throw Error(
+        fmt::format("unknown format {}: there are {}", Quoted(flags.format), CompareFormats()));
   }
   const CompareOptions options = ParseVerdictFlags(flags);
   CheckOutput(flags.out);
@@ -118,7 +118,7 @@ int Compare(const CompareFlags& flags) {
 
 }  // namespace
 
-void AddCompareCommand(CLI::App& app, int& exit_code) {
+void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   const auto flags = std::make_shared<CompareFlags>();
   CLI::App* command = app.add_subcommand("compare", "Say what became slower, faster or different");
   command->footer(kCompareExamples);
@@ -131,7 +131,7 @@ void AddCompareCommand(CLI::App& app, int& exit_code) {
   command->add_flag("--exec", flags->exec,
                     "run two programs turn by turn until their timings are told apart");
   AddVerdictFlags(*command, *flags);
-  command->add_option("--format", flags->format, "text, markdown, json, junit or github")
+  command->add_option("--format", flags->format, CompareFormats())
       ->type_name("FORMAT")
       ->capture_default_str();
   command->add_option("--out", flags->out, "the file to write (-: stdout)")
@@ -141,7 +141,7 @@ void AddCompareCommand(CLI::App& app, int& exit_code) {
       ->type_name("N")
       ->check(CLI::Range(1, 60))
       ->capture_default_str();
-  command->callback([flags, &exit_code] { exit_code = Compare(*flags); });
+  command->callback([flags, &invocation] { invocation.exit_code = Compare(*flags); });
 }
 
 }  // namespace kvbench

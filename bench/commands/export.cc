@@ -1,5 +1,3 @@
-#include "bench/commands/export.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,8 +8,9 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "bench/commands/results_flags.h"
-#include "bench/compare/results_input.h"
+#include "bench/commands/commands.h"
+#include "bench/commands/flags.h"
+#include "bench/input/results_input.h"
 #include "bench/output/output_file.h"
 #include "bench/run/trace_of_run.h"
 #include "results/export/export_csv.h"
@@ -104,7 +103,7 @@ void Export(const ExportFlags& flags) {
 
 }  // namespace
 
-void AddExportCommand(CLI::App& app) {
+void AddExportCommand(CLI::App& app, Invocation&) {
   const auto flags = std::make_shared<ExportFlags>();
   CLI::App* command = app.add_subcommand("export", "Write results in other tools' formats");
   command->footer(kExportExamples);

@@ -1,5 +1,3 @@
-#include "bench/commands/info.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,16 +10,16 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/statistics.h"
+#include "bench/commands/commands.h"
 #include "bench/executors/cpu_executor.h"
 #include "bench/executors/cpu_roofs.h"
 #include "bench/machine/environment.h"
-#include "bench/machine/huge_pages.h"
 #include "bench/machine/info_cache.h"
 #include "bench/machine/info_report.h"
 #include "bench/machine/machine_state.h"
 #include "bench/output/output_file.h"
 #include "kernels/cpu/read_roof.h"
-#include "results/compare/statistics.h"
 #include "workloads/models/model_shape.h"
 
 namespace kvbench {
@@ -148,7 +146,7 @@ void Info(const InfoOptions& options) {
 
 }  // namespace
 
-void AddInfoCommand(CLI::App& app) {
+void AddInfoCommand(CLI::App& app, Invocation&) {
   CLI::App* info = app.add_subcommand(
       "info", "Show this machine and what its CPU reaches with the kernels of a run");
   const auto options = std::make_shared<InfoOptions>();

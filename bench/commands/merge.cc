@@ -1,4 +1,4 @@
-#include "bench/commands/merge.h"
+#include "results/record/merge.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "bench/compare/mapped_file.h"
+#include "bench/commands/commands.h"
+#include "bench/input/mapped_file.h"
 #include "bench/output/output_file.h"
-#include "results/record/merge.h"
 
 namespace kvbench {
 
@@ -52,7 +52,7 @@ void Merge(const MergeFlags& flags, const std::string& command_line) {
 
 }  // namespace
 
-void AddMergeCommand(CLI::App& app, const std::string& command_line) {
+void AddMergeCommand(CLI::App& app, Invocation& invocation) {
   const auto flags = std::make_shared<MergeFlags>();
   CLI::App* command = app.add_subcommand(
       "merge", "Join results files of the same suite, made on different days or machines");
@@ -63,7 +63,7 @@ void AddMergeCommand(CLI::App& app, const std::string& command_line) {
   command->add_option("--out", flags->out, "write the joined results there as JSON")
       ->type_name("FILE")
       ->required();
-  command->callback([flags, command_line] { Merge(*flags, command_line); });
+  command->callback([flags, &invocation] { Merge(*flags, invocation.command_line); });
 }
 
 }  // namespace kvbench

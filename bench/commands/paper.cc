@@ -1,5 +1,3 @@
-#include "bench/commands/paper.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "bench/commands/commands.h"
 #include "bench/output/output_file.h"
 #include "bench/paper/figures.h"
-#include "bench/paper/json.h"
-#include "bench/paper/tables.h"
+#include "bench/paper/output.h"
 #include "results/json/json_layout.h"
 
 namespace kvbench {
@@ -143,7 +141,7 @@ int Paper(const PaperFlags& flags, const std::string& command_line) {
 
 }  // namespace
 
-void AddPaperCommand(CLI::App& app, const std::string& command_line, int& exit_code) {
+void AddPaperCommand(CLI::App& app, Invocation& invocation) {
   const auto flags = std::make_shared<PaperFlags>();
   CLI::App* command =
       app.add_subcommand("paper", "Put the vLLM paper's figures and claims beside ours");
@@ -165,7 +163,8 @@ void AddPaperCommand(CLI::App& app, const std::string& command_line, int& exit_c
       ->type_name("FORMAT");
   command->add_option("--out", flags->out, "write every row and the runs' means there as JSON")
       ->type_name("FILE");
-  command->callback([flags, command_line, &exit_code] { exit_code = Paper(*flags, command_line); });
+  command->callback(
+      [flags, &invocation] { invocation.exit_code = Paper(*flags, invocation.command_line); });
 }
 
 }  // namespace kvbench

@@ -1,5 +1,3 @@
-#include "bench/commands/plan.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +11,7 @@
 #include "base/error.h"
 #include "base/quoting.h"
 #include "base/units.h"
+#include "bench/commands/commands.h"
 #include "bench/output/output_file.h"
 #include "bench/plan/plan_report.h"
 #include "bench/run/run_spec.h"
@@ -21,7 +20,8 @@
 namespace kvbench {
 namespace {
 
-constexpr const char* kPlanExamples = R"(--context and --batch take lists (a,b,c) and ranges (1..64*2).
+constexpr const char* kPlanExamples =
+    R"(--context and --batch take lists (a,b,c) and ranges (1..64*2).
 A path has a / in it or ends in .json. A hardware file is a JSON object with the keys memory_bytes,
 memory_bandwidth_bytes_per_s, dense_flops_per_s, last_level_cache_bytes and link_bytes_per_s.
 
@@ -201,7 +201,7 @@ void Plan(const PlanOptions& options) {
 
 }  // namespace
 
-void AddPlanCommand(CLI::App& app) {
+void AddPlanCommand(CLI::App& app, Invocation&) {
   const auto options = std::make_shared<PlanOptions>();
   CLI::App* command = app.add_subcommand(
       "plan", "Plan memory: what fits on a machine, how often, and what would make it fit");

@@ -1,5 +1,3 @@
-#include "bench/commands/report.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "bench/commands/results_flags.h"
-#include "bench/commands/verdict_flags.h"
-#include "bench/compare/report_verdicts.h"
-#include "bench/compare/results_input.h"
+#include "bench/commands/commands.h"
+#include "bench/commands/flags.h"
+#include "bench/commands/report_verdicts.h"
+#include "bench/input/results_input.h"
 #include "bench/machine/version.h"
 #include "bench/output/output_file.h"
 #include "results/record/label.h"
@@ -255,7 +253,7 @@ void Report(const ReportFlags& flags) {
 
 }  // namespace
 
-void AddReportCommand(CLI::App& app) {
+void AddReportCommand(CLI::App& app, Invocation&) {
   const auto flags = std::make_shared<ReportFlags>();
   CLI::App* command =
       app.add_subcommand("report", "Show results as one page with charts, or as tables");

@@ -1,5 +1,3 @@
-#include "bench/commands/run.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "bench/commands/commands.h"
 #include "bench/machine/environment.h"
 #include "bench/machine/gpu.h"
 #include "bench/machine/read_roof_sampler.h"
@@ -231,7 +230,7 @@ int Run(const RunOptions& options, const std::string& command_line) {
 
 }  // namespace
 
-void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_code) {
+void AddRunCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
       app.add_subcommand("run", "Replay a trace through cache designs and measure them");
@@ -281,7 +280,7 @@ void AddRunCommand(CLI::App& app, const std::string& command_line, int& exit_cod
   command->add_flag("--detailed", options->how.detailed, "keep one value for each request")
       ->group("Result");
   command->callback(
-      [options, command_line, &exit_code] { exit_code = Run(*options, command_line); });
+      [options, &invocation] { invocation.exit_code = Run(*options, invocation.command_line); });
 }
 
 }  // namespace kvbench

@@ -1,5 +1,3 @@
-#include "bench/commands/trace.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "bench/commands/commands.h"
 #include "bench/output/output_file.h"
 #include "workloads/traces/arrivals.h"
 #include "workloads/traces/lengths.h"
@@ -149,7 +148,7 @@ void AddStats(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
 
 }  // namespace
 
-void AddTraceCommand(CLI::App& app) {
+void AddTraceCommand(CLI::App& app, Invocation&) {
   CLI::App* trace = app.add_subcommand("trace", "Make, convert and describe request traces");
   trace->require_subcommand(1);
   trace->footer(

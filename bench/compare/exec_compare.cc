@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "base/statistics.h"
 #include "bench/compare/child_program.h"
-#include "bench/compare/compared_input.h"
-#include "results/compare/statistics.h"
+#include "bench/input/results_input.h"
 
 namespace kvbench {
 namespace {

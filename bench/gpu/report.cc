@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/statistics.h"
 #include "bench/gpu/targets.h"
 #include "bench/machine/environment.h"
 #include "kernels/checks/device_attention_cases.h"
-#include "results/compare/statistics.h"
 
 namespace kvbench::gpu {
 

@@ -4,11 +4,11 @@
 #include <array>
 #include <optional>
 
+#include "base/statistics.h"
 #include "base/text.h"
 #include "bench/gpu/report.h"
 #include "bench/gpu/targets.h"
 #include "bench/output/text_table.h"
-#include "results/compare/statistics.h"
 
 namespace kvbench::gpu {
 

@@ -1,6 +1,6 @@
 #include "bench/gpu/targets.h"
 
-#include "results/compare/statistics.h"
+#include "base/statistics.h"
 
 namespace kvbench::gpu {
 

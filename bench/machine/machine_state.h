@@ -26,6 +26,11 @@ struct MachineState {
 /// Reads /proc and /sys below `root`.
 MachineState ReadMachineState(const std::filesystem::path& root = "/");
 
+/// Tries out how much of a pool's memory the system puts on huge pages: allocates and touches one
+/// of 32 MiB, which asks for them as all pools do, and looks at the AnonHugePages of its mapping in
+/// `smaps`. Empty where that cannot be read. Throws std::bad_alloc.
+std::optional<double> PoolHugePageShare(const std::filesystem::path& smaps = "/proc/self/smaps");
+
 /// A sentence for each reason not to trust what is measured here: a load average above half the
 /// cores, a read roof whose repetitions spread over more than 10 %, threads that wait for a core,
 /// no transparent huge pages, or none given although they are on.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/statistics.h"
 #include "bench/executors/cpu_caches.h"
-#include "results/compare/statistics.h"
 
 namespace kvbench {
 

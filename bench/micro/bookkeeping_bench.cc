@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/designs/design_registry.h"
 #include "bench/micro/counters.h"
 #include "bench/micro/roof_meter.h"
-#include "bench/run/design_registry.h"
 
 namespace kvbench::micro {
 namespace {

@@ -1,10 +1,10 @@
 #include <memory>
 #include <string>
 
+#include "bench/designs/design_registry.h"
 #include "bench/engine/engine.h"
 #include "bench/executors/step_time_model.h"
 #include "bench/micro/counters.h"
-#include "bench/run/design_registry.h"
 #include "fmt/format.h"
 #include "workloads/hardware/calibration.h"
 #include "workloads/hardware/hardware.h"

@@ -1,12 +1,11 @@
-#include "bench/paper/json.h"
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/statistics.h"
 #include "bench/machine/environment.h"
-#include "results/compare/statistics.h"
+#include "bench/paper/output.h"
 #include "results/record/label.h"
 
 namespace kvbench {

@@ -7,8 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "results/compare/statistics.h"
-#include "results/reference/paper_reference.h"
+#include "base/statistics.h"
 
 namespace kvbench {
 

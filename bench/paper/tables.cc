@@ -1,5 +1,3 @@
-#include "bench/paper/tables.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "base/quoting.h"
 #include "base/text.h"
 #include "bench/output/text_table.h"
+#include "bench/paper/output.h"
 
 namespace kvbench {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "bench/run/design_registry.h"
+#include "bench/designs/design_registry.h"
 
 namespace kvbench {
 namespace {

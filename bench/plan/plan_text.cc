@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "bench/designs/design_registry.h"
 #include "bench/output/text_table.h"
 #include "bench/plan/plan_report.h"
-#include "bench/run/design_registry.h"
 
 namespace kvbench {
 namespace {

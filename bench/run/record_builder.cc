@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/statistics.h"
+#include "bench/designs/design_registry.h"
 #include "bench/plan/model_info.h"
-#include "bench/run/design_registry.h"
 #include "bench/run/scheduler_names.h"
-#include "results/compare/statistics.h"
 #include "results/record/label.h"
 #include "results/table/binding.h"
 

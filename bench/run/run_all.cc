@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "bench/executors/nvtx_sink.h"
 #include "bench/executors/ranges.h"
-#include "bench/machine/roof_keeper.h"
 #include "bench/output/progress.h"
 #include "bench/run/find_rate.h"
 #include "bench/run/parallel.h"
+#include "bench/run/roof_keeper.h"
 #include "bench/run/run_once.h"
 
 namespace kvbench {

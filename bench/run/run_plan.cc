@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "bench/designs/design_registry.h"
 #include "bench/engine/scheduler.h"
 #include "bench/executors/cpu_executor.h"
 #include "bench/executors/cuda_executor.h"
 #include "bench/plan/memory_plan.h"
-#include "bench/run/design_registry.h"
 #include "bench/run/scheduler_names.h"
 #include "workloads/models/model_parameters.h"
 #include "workloads/traces/arrivals.h"

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "bench/run/design_registry.h"
+#include "bench/designs/design_registry.h"
 #include "bench/run/scheduler_names.h"
 #include "workloads/traces/trace_reader.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "results/compare/statistics.h"
+#include "base/statistics.h"
 
 namespace kvbench {
 

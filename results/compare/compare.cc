@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "results/compare/compare_timings.h"
+#include "results/compare/compare.h"
 
 namespace kvbench {
 namespace {

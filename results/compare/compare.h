@@ -103,4 +103,9 @@ std::vector<std::string> ShortNames(const std::vector<std::string>& labels);
 /// Two files, once their runs are judged: sets names of runs.
 void NameRuns(Comparison& comparison);
 
+/// Compares a metric over all repetitions of a run. `runs` of each side have the same label.
+TimingComparison CompareTimings(const std::vector<const ComparedRun*>& base,
+                                const std::vector<const ComparedRun*>& next,
+                                const std::string& metric, const CompareOptions& options);
+
 }  // namespace kvbench

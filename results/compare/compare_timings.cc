@@ -1,14 +1,13 @@
-#include "results/compare/compare_timings.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "base/statistics.h"
+#include "results/compare/compare.h"
 #include "results/compare/paired.h"
 #include "results/compare/rank_test.h"
-#include "results/compare/statistics.h"
 
 namespace kvbench {
 namespace {

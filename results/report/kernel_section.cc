@@ -4,8 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/statistics.h"
 #include "base/text.h"
-#include "results/compare/statistics.h"
 #include "results/json/json_value.h"
 #include "results/record/json_reader.h"
 #include "results/report/sections.h"

@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/statistics.h"
 #include "base/text.h"
-#include "results/compare/statistics.h"
 #include "results/report/sections.h"
 #include "results/table/table_heading.h"
 

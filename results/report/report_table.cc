@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 #include "base/text.h"
-#include "results/compare/statistics.h"
 #include "results/record/label.h"
 #include "results/table/table_heading.h"
 #include "results/table/table_notes.h"

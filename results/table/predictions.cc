@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "results/compare/statistics.h"
+#include "base/statistics.h"
 #include "results/record/label.h"
 
 namespace kvbench {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/statistics.h"
 #include "base/text.h"
-#include "results/compare/statistics.h"
 #include "results/record/label.h"
 
 namespace kvbench {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -9,6 +8,14 @@
 #include "results/compare/writers/compare_writers.h"
 
 namespace kvbench {
+namespace {
+
+constexpr std::pair<std::string_view, CompareWriter> kWriters[] = {
+    {"text", &CompareText},   {"markdown", &CompareMarkdown}, {"json", &CompareJson},
+    {"junit", &CompareJunit}, {"github", &CompareGithub},
+};
+
+}  // namespace
 
 bool CompareReport::failed() const {
   return std::any_of(comparisons.begin(), comparisons.end(),
@@ -16,18 +23,20 @@ bool CompareReport::failed() const {
 }
 
 CompareWriter FindCompareWriter(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, CompareWriter>, 5> kWriters = {
-      {{"text", &CompareText},
-       {"markdown", &CompareMarkdown},
-       {"json", &CompareJson},
-       {"junit", &CompareJunit},
-       {"github", &CompareGithub}}};
   for (const auto& [known, writer] : kWriters) {
     if (known == name) {
       return writer;
     }
   }
   return nullptr;
+}
+
+std::string CompareFormats() {
+  std::vector<std::string> names;
+  for (const auto& [name, writer] : kWriters) {
+    names.emplace_back(name);
+  }
+  return JoinWords(names);
 }
 
 std::string SummaryText(const Comparison& comparison) {

@@ -31,8 +31,10 @@ std::string CompareGithub(const CompareReport& report);
 
 using CompareWriter = std::string (*)(const CompareReport&);
 
-/// The writer of that name (text, markdown, json, junit, github); null for others.
+/// The writer of that name; null for others.
 CompareWriter FindCompareWriter(std::string_view name);
+/// The names: "text, markdown and json".
+std::string CompareFormats();
 
 // ---- pieces that the writers share ----
 

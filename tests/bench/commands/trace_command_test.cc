@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "bench/commands/trace.h"
+#include "bench/commands/commands.h"
 #include "tests/workloads/testing.h"
 #include "workloads/traces/trace_reader.h"
 
@@ -33,7 +33,8 @@ class TraceCommandTest : public testing::Test {
   /// What the command writes to the standard output. Throws what the command throws.
   static std::string Run(const std::string& arguments) {
     CLI::App app("kvbench");
-    AddTraceCommand(app);
+    Invocation invocation;
+    AddTraceCommand(app, invocation);
     testing::internal::CaptureStdout();
     try {
       app.parse(arguments, /*program_name_included=*/false);
@@ -49,7 +50,8 @@ class TraceCommandTest : public testing::Test {
 
 TEST_F(TraceCommandTest, TheExamplesOfTheHelpTextsWork) {
   CLI::App app("kvbench");
-  AddTraceCommand(app);
+  Invocation invocation;
+  AddTraceCommand(app, invocation);
   CLI::App* trace = app.get_subcommand("trace");
   int examples = 0;
   for (const CLI::App* command :

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/designs/design_registry.h"
 #include "bench/engine/engine.h"
 #include "bench/executors/cpu_executor.h"
-#include "bench/run/design_registry.h"
 #include "tests/bench/engine/fixed_executor.h"
 #include "tests/bench/executors/small_model.h"
 #include "workloads/traces/request_source.h"

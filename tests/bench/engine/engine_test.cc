@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "bench/run/design_registry.h"
+#include "bench/designs/design_registry.h"
 #include "cache/paged_cache.h"
 #include "tests/bench/engine/fixed_executor.h"
 #include "tests/bench/engine/naive_engine.h"

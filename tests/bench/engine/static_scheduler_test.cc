@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "bench/designs/design_registry.h"
 #include "bench/engine/engine.h"
-#include "bench/run/design_registry.h"
 #include "tests/bench/engine/fixed_executor.h"
 
 namespace kvbench {

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "bench/designs/design_registry.h"
 #include "bench/engine/engine.h"
-#include "bench/run/design_registry.h"
 #include "cache/paged_cache.h"
 #include "tests/bench/executors/small_model.h"
 

@@ -10,10 +10,10 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "bench/designs/design_registry.h"
 #include "bench/engine/engine.h"
 #include "bench/executors/decoder.h"
 #include "bench/executors/kv_pools.h"
-#include "bench/run/design_registry.h"
 #include "bench/run/run_once.h"
 #include "bench/run/run_plan.h"
 #include "cache/paged_cache.h"

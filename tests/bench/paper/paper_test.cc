@@ -10,12 +10,10 @@
 #include <thread>
 
 #include "base/random.h"
+#include "base/statistics.h"
 #include "bench/paper/figures.h"
-#include "bench/paper/json.h"
-#include "bench/paper/tables.h"
+#include "bench/paper/output.h"
 #include "bench/run/run_once.h"
-#include "results/compare/statistics.h"
-#include "results/reference/paper_reference.h"
 #include "tests/workloads/testing.h"
 #include "workloads/traces/trace_generator.h"
 

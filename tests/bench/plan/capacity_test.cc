@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/run/design_registry.h"
+#include "bench/designs/design_registry.h"
 #include "tests/workloads/testing.h"
 
 namespace kvbench {

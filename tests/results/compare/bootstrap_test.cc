@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "results/compare/statistics.h"
+#include "base/statistics.h"
 
 namespace kvbench {
 namespace {

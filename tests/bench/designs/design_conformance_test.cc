@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "bench/run/design_registry.h"
+#include "bench/designs/design_registry.h"
 
 namespace kvbench {
 namespace {

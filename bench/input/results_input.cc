@@ -1,4 +1,4 @@
-#include "bench/compare/results_input.h"
+#include "bench/input/results_input.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "bench/compare/mapped_file.h"
+#include "bench/input/mapped_file.h"
 #include "results/json/json_scanner.h"
 #include "results/record/label.h"
 
@@ -124,6 +124,17 @@ ResultsInput ReadResultsInput(const std::vector<std::string>& paths, const Input
                     Quoted(fmt::format("{}", fmt::join(options.only, " ")), 200)));
   }
   return input;
+}
+
+ComparedFile ReadComparedFile(const std::string& path, bool timeline) {
+  MappedFile file(path);
+  try {
+    return ParseComparedFile(
+        file.text(), ShownPath(path),
+        {.timeline = timeline, .on_progress = [&](size_t bytes) { file.Release(bytes); }});
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", ShownPath(path), error.what()));
+  }
 }
 
 }  // namespace kvbench

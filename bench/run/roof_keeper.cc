@@ -1,4 +1,4 @@
-#include "bench/machine/roof_keeper.h"
+#include "bench/run/roof_keeper.h"
 
 #include <fmt/format.h>
 

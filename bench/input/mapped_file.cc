@@ -1,4 +1,4 @@
-#include "bench/compare/mapped_file.h"
+#include "bench/input/mapped_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "results/compare/compared_file.h"
 #include "results/record/json_reader.h"
 #include "results/record/record.h"
 
@@ -35,5 +36,10 @@ struct InputOptions {
 /// none of ours, for one without runs, for files of different suites, for two runs of the same
 /// label and repetition, and where `only` leaves no run.
 ResultsInput ReadResultsInput(const std::vector<std::string>& paths, const InputOptions& options);
+
+/// Reads a results file, or one of kvbench_micro, for a comparison. Throws Error, a sentence with
+/// the file's name.
+/// @param timeline keep when steps ended
+ComparedFile ReadComparedFile(const std::string& path, bool timeline = false);
 
 }  // namespace kvbench

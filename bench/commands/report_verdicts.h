@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/commands/verdict_flags.h"
+#include "bench/commands/flags.h"
 #include "results/report/chart.h"
 
 namespace kvbench {

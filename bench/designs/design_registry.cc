@@ -1,4 +1,4 @@
-#include "bench/run/design_registry.h"
+#include "bench/designs/design_registry.h"
 
 #include <fmt/format.h>
 

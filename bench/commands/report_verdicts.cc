@@ -1,10 +1,10 @@
-#include "bench/compare/report_verdicts.h"
+#include "bench/commands/report_verdicts.h"
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/quoting.h"
-#include "bench/compare/compared_input.h"
+#include "bench/input/results_input.h"
 #include "results/compare/compare.h"
 #include "results/compare/writers/compare_writers.h"
 #include "results/record/label.h"
@@ -13,7 +13,7 @@
 namespace kvbench {
 namespace {
 
-CompareReport CompareAll(const VerdictRequest& request) {
+CompareReport CompareWithBase(const VerdictRequest& request) {
   const CompareOptions options = ParseVerdictFlags(request.flags);
   CompareReport report{.threshold = options.threshold, .comparisons = {}};
   const ComparedFile base = ReadComparedFile(request.base);
@@ -30,7 +30,7 @@ CompareReport CompareAll(const VerdictRequest& request) {
 }  // namespace
 
 ReportSection JudgeAgainstBase(const VerdictRequest& request) {
-  CompareReport report = CompareAll(request);
+  CompareReport report = CompareWithBase(request);
   for (Comparison& comparison : report.comparisons) {
     if (std::erase_if(comparison.runs, [&](const RunComparison& run) {
           return !HasParts(run.label, request.only);
