@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "bench/run/design_registry.h"
 #include "bench/run/scheduler_names.h"
+#include "results/record/words.h"
 
 namespace kvbench {
 
@@ -45,7 +46,7 @@ void SetScheduler(RunSpec& spec, const std::string& text) {
 }
 
 void SetExecutor(RunSpec& spec, const std::string& text) {
-  if (text != "cpu" && text != "cuda" && text != "modelled") {
+  if (std::find(kExecutorWords.begin(), kExecutorWords.end(), text) == kExecutorWords.end()) {
     throw Error(fmt::format("unknown executor '{}': there are cpu, cuda and modelled", text));
   }
   spec.executor = text;
