@@ -57,7 +57,7 @@ std::string GoalText(const RunSpec& spec) {
 
 /// No request of the run ever met another one.
 bool RanAlone(const RunRecord& record) {
-  return record.peak_running_requests == 1 && record.queue.max.value_or(0) == 0;
+  return record.peak_running_requests == 1 && record.queue["max"].value_or(0) == 0;
 }
 
 /// One search: keeps the record that will be the answer.

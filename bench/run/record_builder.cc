@@ -73,22 +73,7 @@ TraceInfo DescribeTrace(const FinishedRun& f) {
 }
 
 LatencyStats Describe(const LatencySamples& samples) {
-  const auto ms = [](const std::optional<double>& ps) {
-    return ps ? std::optional(*ps / kPsPerMs) : std::nullopt;
-  };
-  LatencyStats stats;
-  if (samples.count() == 0) {
-    return stats;
-  }
-  stats.mean = ms(samples.Mean());
-  stats.std = ms(samples.PopulationStd());
-  stats.p50 = ms(samples.Percentile(50));
-  stats.median = stats.p50;
-  stats.p90 = ms(samples.Percentile(90));
-  stats.p95 = ms(samples.Percentile(95));
-  stats.p99 = ms(samples.Percentile(99));
-  stats.max = static_cast<double>(samples.max_ps()) / kPsPerMs;
-  return stats;
+  return StatisticsOf(samples, [](double ps) { return ps / kPsPerMs; });
 }
 
 /// Latencies and token counts of the requests inside the window.

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "bench/designs/design_registry.h"
 #include "bench/run/scheduler_names.h"
+#include "results/record/words.h"
 #include "workloads/traces/trace_reader.h"
 
 namespace kvbench {
@@ -46,7 +47,7 @@ void SetScheduler(RunSpec& spec, const std::string& text) {
 }
 
 void SetExecutor(RunSpec& spec, const std::string& text) {
-  if (text != "cpu" && text != "cuda" && text != "modelled") {
+  if (std::find(kExecutorWords.begin(), kExecutorWords.end(), text) == kExecutorWords.end()) {
     throw Error(fmt::format("unknown executor '{}': there are cpu, cuda and modelled", text));
   }
   spec.executor = text;

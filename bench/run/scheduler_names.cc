@@ -2,36 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <utility>
-
 #include "base/error.h"
+#include "results/record/words.h"
 
 namespace kvbench {
 
-namespace {
-
-constexpr std::array<std::pair<std::string_view, SchedulerKind>, 3> kNames = {{
-    {"continuous", SchedulerKind::kContinuous},
-    {"static", SchedulerKind::kStatic},
-    {"faster-transformer", SchedulerKind::kFasterTransformer},
-}};
-
-}  // namespace
-
 std::string_view SchedulerName(SchedulerKind kind) {
-  for (const auto& [name, known] : kNames) {
-    if (known == kind) {
-      return name;
-    }
-  }
-  return "?";
+  return kSchedulerWords.at(static_cast<size_t>(kind));
 }
 
 SchedulerKind FindScheduler(std::string_view name) {
-  for (const auto& [known, kind] : kNames) {
-    if (known == name) {
-      return kind;
+  for (size_t kind = 0; kind < kSchedulerWords.size(); ++kind) {
+    if (kSchedulerWords[kind] == name) {
+      return static_cast<SchedulerKind>(kind);
     }
   }
   throw Error(fmt::format(

@@ -9,9 +9,8 @@
 #include "results/json/json_parts.h"
 #include "results/json/json_value.h"
 #include "results/record/exact_fields.h"
+#include "results/record/field.h"
 #include "results/record/json_reader.h"
-#include "results/record/record_reader.h"
-#include "results/record/schema_version.h"
 #include "results/record/timeline_reader.h"
 
 namespace kvbench {
@@ -90,7 +89,7 @@ ComparedRun Compress(ComparedFile& file, const Json& run, const std::string& nam
                                  verification->value("passed", Json()) == false;
   if (const JsonValue from = value.At("origin"); !from.is_null()) {
     RunOrigin origin;
-    Read(from, origin);
+    RunOrigin::Describe().Read(from, &origin);
     const MadeOn made_on = MadeOnOf(origin);
     compared.made_on = made_on.name;
     compared.roof = made_on.roof;
@@ -98,25 +97,45 @@ ComparedRun Compress(ComparedFile& file, const Json& run, const std::string& nam
   return compared;
 }
 
-/// What is said of all runs of a results file.
-void ReadHead(const JsonValue& head, ComparedFile& file) {
-  MinorVersion(head.At("schema_version"));
-  Environment environment;
-  Read(head.At("environment"), environment);
-  RunInfo info;
-  Read(head.At("run_info"), info);
-  if (!head.At("runs").json().is_array()) {
-    throw Error("there is no list of runs");
-  }
-  file.suite = info.suite;
-  file.complete = info.complete;
-  const MadeOn made_on = MadeOnOf(environment, info);
+void ReadRuns(std::string_view text, const ComparedReadOptions& options, ComparedFile& file) {
+  const auto on_run = [&](const std::string& name, JsonScanner& scanner) {
+    // Most of a run, and nothing that a comparison looks at.
+    const CutObject object = CutMembers(scanner, name, {"timeline", "samples", "notes"});
+    ComparedRun& run = file.runs.emplace_back(Compress(file, ParsePart(object.rest), name));
+    const std::string_view timeline = object.values.front();
+    if (options.timeline && timeline != "null") {
+      for (const TimelinePoint& point : ParseTimeline(timeline, name + ".timeline")) {
+        run.step_ends_s.push_back(point.time_s);
+      }
+    }
+  };
+  ResultsFile head;
+  file.minor_version = WalkResults(text, on_run, head, options.on_progress);
+  file.suite = head.run_info.suite;
+  file.complete = head.run_info.complete;
+  const MadeOn made_on = MadeOnOf(head.environment, head.run_info);
   for (ComparedRun& run : file.runs) {
     if (run.made_on.empty()) {
       run.made_on = made_on.name;
       run.roof = made_on.roof;
     }
   }
+}
+
+void ReadBenchmarks(std::string_view text, const ComparedReadOptions& options, ComparedFile& file) {
+  BenchmarkReader benchmarks(file);
+  Json head = Json::object();
+  JsonWalk walk;
+  walk.lists = {"benchmarks"};
+  walk.on_member = [&](std::string_view key, std::string_view value) {
+    head[std::string(key)] = ParsePart(value);
+  };
+  walk.on_element = [&](std::string_view list, size_t index, JsonScanner& scanner) {
+    benchmarks.Add(ParsePart(scanner.Value()), fmt::format("{}[{}]", list, index));
+  };
+  walk.on_progress = options.on_progress;
+  WalkJson(text, walk);
+  benchmarks.Finish(head);
 }
 
 void CheckRuns(const ComparedFile& file) {
@@ -158,39 +177,10 @@ ComparedFile ParseComparedFile(std::string_view text, const std::string& name,
   ComparedFile file;
   file.name = name;
   file.benchmarks = KindOfResults(text) == ResultsKind::kBenchmark;
-  BenchmarkReader benchmarks(file);
-  Json head = Json::object();
-  JsonWalk walk;
-  walk.lists = {file.benchmarks ? "benchmarks" : "runs"};
-  walk.on_member = [&](std::string_view key, std::string_view value) {
-    Json& member = head[std::string(key)] = ParsePart(value);
-    if (key == "schema_version") {
-      file.minor_version = MinorVersion(JsonValue(member, key));
-    }
-  };
-  walk.on_element = [&](std::string_view list, size_t index, JsonScanner& scanner) {
-    const std::string element = fmt::format("{}[{}]", list, index);
-    // Most of a run, and nothing that a comparison looks at.
-    const CutObject object = CutMembers(scanner, element, {"timeline", "samples", "notes"});
-    const Json json = ParsePart(object.rest);
-    if (file.benchmarks) {
-      benchmarks.Add(json, element);
-      return;
-    }
-    ComparedRun& run = file.runs.emplace_back(Compress(file, json, element));
-    const std::string_view timeline = object.values.front();
-    if (options.timeline && timeline != "null") {
-      for (const TimelinePoint& point : ParseTimeline(timeline, element + ".timeline")) {
-        run.step_ends_s.push_back(point.time_s);
-      }
-    }
-  };
-  walk.on_progress = options.on_progress;
-  WalkJson(text, walk);
   if (file.benchmarks) {
-    benchmarks.Finish(head);
+    ReadBenchmarks(text, options, file);
   } else {
-    ReadHead(JsonValue(head, ""), file);
+    ReadRuns(text, options, file);
   }
   CheckRuns(file);
   return file;

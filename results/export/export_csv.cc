@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "results/record/field.h"
 #include "results/record/json_writer.h"
 
 namespace kvbench {
@@ -10,55 +11,29 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Column names in order; those of an object that may be null are known from one that is not.
-void AddColumns(const Json& object, const std::string& prefix, std::vector<std::string>& columns) {
-  for (const auto& [key, value] : object.items()) {
-    if (value.is_object()) {
-      AddColumns(value, prefix + key + ".", columns);
-    } else if (!value.is_array()) {
-      columns.push_back(prefix + key);
-    }
-  }
-}
-
-/// A run in which no object is null.
-RunRecord Prototype() {
-  RunRecord run;
-  run.executor.roofs.emplace();
-  run.origin.emplace().gpu.emplace();
-  run.while_waiting.emplace();
-  run.kv.usage_per_step.emplace();
-  run.kv.usage_over_time.emplace();
-  run.kv.paper_fig2.emplace();
-  run.verification.emplace();
-  run.phases.emplace();
-  run.samples.requests.emplace();  // lists rather than null: no columns
-  return run;
-}
-
-/// The value at "kv.usage_per_step.live", or null.
-const Json& ValueAt(const Json& run, std::string_view path) {
-  static const Json kNull;
-  const Json* at = &run;
-  for (;;) {
-    const size_t dot = path.find('.');
-    const auto member = at->find(std::string(path.substr(0, dot)));
-    if (member == at->end() || dot == std::string_view::npos) {
-      return member == at->end() ? kNull : *member;
-    }
-    at = &*member;
-    if (!at->is_object()) {
-      return kNull;
-    }
-    path.remove_prefix(dot + 1);
-  }
-}
-
-std::string Field(const Json& value) {
+std::string CsvText(const Json& value) {
   if (value.is_null()) {
     return "";
   }
   return value.is_string() ? CsvField(value.get_ref<const std::string&>()) : value.dump();
+}
+
+/// Calls `add` for every field that holds one value, with its path and what it is in a run; null
+/// for all of an object that is null.
+template <typename Add>
+void ForEachColumn(const Description& object, const std::string& prefix, const Json& json,
+                   const Add& add) {
+  for (const Field& field : object.fields()) {
+    if (field.codec->type == FieldType::kList || field.options.flat) {
+      continue;  // the one flat object holds lists
+    }
+    const Json value = json.is_null() ? Json() : json.at(field.key);
+    if (field.object() != nullptr) {
+      ForEachColumn(*field.object(), prefix + field.key + ".", value, add);
+    } else {
+      add(prefix + field.key, value);
+    }
+  }
 }
 
 }  // namespace
@@ -75,22 +50,17 @@ std::string CsvField(std::string_view text) {
 }
 
 void WriteRunsCsv(const std::vector<const RunRecord*>& runs, std::ostream& out) {
-  std::vector<std::string> columns;
-  AddColumns(RunJson(Prototype()), "", columns);
-  const char* separator = "";
-  for (const std::string& column : columns) {
-    out << separator << column;
-    separator = ",";
-  }
-  out << "\n";
-  for (const RunRecord* run : runs) {
-    const Json json = RunJson(*run);
-    separator = "";
-    for (const std::string& column : columns) {
-      out << separator << Field(ValueAt(json, column));
+  const auto line = [&](const Json& run, const auto& text) {
+    const char* separator = "";
+    ForEachColumn(RunRecord::Describe(), "", run, [&](const std::string& path, const Json& value) {
+      out << separator << text(path, value);
       separator = ",";
-    }
+    });
     out << "\n";
+  };
+  line(Json(), [](const std::string& path, const Json&) { return path; });
+  for (const RunRecord* run : runs) {
+    line(RunJson(*run), [](const std::string&, const Json& value) { return CsvText(value); });
   }
 }
 

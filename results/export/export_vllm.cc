@@ -26,15 +26,13 @@ Json Date(const std::string& rfc3339) {
   return digits.substr(0, 8) + "-" + digits.substr(8);
 }
 
-void AddLatency(const char* name, const LatencyStats& stats, Json& json) {
-  const std::string ending = std::string("_") + name + "_ms";
-  json["mean" + ending] = OrNull(stats.mean);
-  json["median" + ending] = OrNull(stats.median);
-  json["std" + ending] = OrNull(stats.std);
-  json["p50" + ending] = OrNull(stats.p50);
-  json["p90" + ending] = OrNull(stats.p90);
-  json["p95" + ending] = OrNull(stats.p95);
-  json["p99" + ending] = OrNull(stats.p99);
+void AddLatency(const std::string& name, const LatencyStats& stats, Json& json) {
+  for (size_t i = 0; i < kLatencyStatistics.size(); ++i) {
+    const std::string statistic(kLatencyStatistics[i].name);
+    if (statistic != "max") {
+      json[statistic + "_" + name + "_ms"] = OrNull(stats.values[i]);
+    }
+  }
 }
 
 void AddRequests(const RequestSamples& requests, Json& json) {

@@ -10,7 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kColumns = 100;
 constexpr int kItemColumns = 220;  // an object in an array: a row of a table rather than text
 constexpr int kStep = 2;
 
@@ -64,6 +63,7 @@ bool IsScalarArray(const Json& value) {
 }
 
 void WriteFilled(const Json& array, int indent, std::ostream& out) {
+  constexpr size_t kColumns = 100;
   const std::string margin(static_cast<size_t>(indent + kStep), ' ');
   std::string line = margin;
   out << "[\n";
@@ -79,10 +79,10 @@ void WriteFilled(const Json& array, int indent, std::ostream& out) {
 }
 
 /// `used`: columns before the value on its first line.
-void Write(const Json& value, int indent, int used, bool is_item, std::ostream& out) {
+void Write(const Json& value, int indent, int used, bool is_item, int columns, std::ostream& out) {
   // One column is left for the comma that may follow.
-  const int columns = is_item && value.is_object() ? kItemColumns : kColumns;
-  if (const auto line = Inline(value, columns - used - 1)) {
+  const int room = is_item && value.is_object() ? kItemColumns : columns;
+  if (const auto line = Inline(value, room - used - 1)) {
     out << *line;
   } else if (!value.is_structured()) {
     out << Scalar(value);
@@ -96,7 +96,8 @@ void Write(const Json& value, int indent, int used, bool is_item, std::ostream& 
     for (auto item = value.begin(); item != value.end(); ++item) {
       const std::string key = is_object ? Key(item.key()) : "";
       out << margin << key;
-      Write(*item, indent + kStep, indent + kStep + static_cast<int>(key.size()), !is_object, out);
+      Write(*item, indent + kStep, indent + kStep + static_cast<int>(key.size()), !is_object,
+            columns, out);
       out << (--left > 0 ? ",\n" : "\n");
     }
     out << std::string(static_cast<size_t>(indent), ' ') << (is_object ? '}' : ']');
@@ -105,8 +106,8 @@ void Write(const Json& value, int indent, int used, bool is_item, std::ostream& 
 
 }  // namespace
 
-void WriteJson(const Json& value, int indent, std::ostream& out) {
-  Write(value, indent, indent, false, out);
+void WriteJson(const Json& value, int indent, std::ostream& out, int columns) {
+  Write(value, indent, indent, false, columns, out);
 }
 
 }  // namespace kvbench

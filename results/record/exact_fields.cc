@@ -1,20 +1,37 @@
 #include "results/record/exact_fields.h"
 
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
+
+#include "results/record/field.h"
+#include "results/record/record.h"
 
 namespace kvbench {
 namespace {
 
-/// Whether a path is that key or lies below it.
-bool Below(std::string_view path, std::string_view key) {
-  return path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '.');
+/// What a newer minor version added is told by its name.
+bool SoundsLikeATiming(std::string_view key) {
+  return key.ends_with("_ms") || key.ends_with("throughput");
 }
 
-bool BelowAny(std::string_view path, std::initializer_list<std::string_view> keys) {
-  return std::any_of(keys.begin(), keys.end(),
-                     [&](std::string_view key) { return Below(path, key); });
+/// How the field of a path is compared. Elements of lists have the number of their place in it.
+Compared ComparedAs(std::string_view path) {
+  Compared compared = Compared::kExact;
+  const Description* object = &RunRecord::Describe();
+  while (object != nullptr && !path.empty()) {
+    const Field* field = object->Take(path);
+    if (field == nullptr) {
+      return compared == Compared::kExact && SoundsLikeATiming(path) ? Compared::kTiming : compared;
+    }
+    if (field->options.compared != Compared::kAsAbove) {
+      compared = field->options.compared;
+    }
+    object = field->object();
+    if (field->codec->type == FieldType::kList) {
+      const size_t dot = path.find('.');
+      path = dot == std::string_view::npos ? "" : path.substr(dot + 1);
+    }
+  }
+  return compared;
 }
 
 }  // namespace
@@ -33,31 +50,18 @@ RunKind KindOf(const nlohmann::json& run) {
   return whole && at_once ? RunKind::kAllAtOnce : RunKind::kTimed;
 }
 
-bool IsTiming(std::string_view key) {
-  constexpr std::array<std::string_view, 3> kOthers = {"duration", "goodput",
-                                                       "normalized_latency_mean_s_per_token"};
-  return key.ends_with("_ms") || key.ends_with("throughput") ||
-         std::find(kOthers.begin(), kOthers.end(), key) != kOthers.end();
-}
+bool IsTiming(std::string_view key) { return ComparedAs(key) == Compared::kTiming; }
 
 bool MustBeEqual(RunKind kind, std::string_view path) {
-  // How the runs are joined, words for the reader, and what is not the run's but the invocation's.
-  if (BelowAny(path, {"label", "repetition", "notes", "samples", "timeline", "origin",
-                      "executor.repetitions", "executor.threads", "trace.source"})) {
-    return false;
-  }
+  const Compared compared = ComparedAs(path);
   switch (kind) {
     case RunKind::kModelled:
-      return true;
+      return compared != Compared::kNever;
     case RunKind::kPredicted:
     case RunKind::kAllAtOnce:
-      return !IsTiming(path) &&
-             !BelowAny(path, {"while_waiting.duration_s", "while_waiting.output_throughput",
-                              "kv.usage_over_time", "kv.resident_bytes", "executor.hardware",
-                              "executor.roofs", "phases", "verification.max_relative_error"});
+      return compared == Compared::kAlways || compared == Compared::kExact;
     case RunKind::kTimed:
-      return BelowAny(path, {"model", "design", "limits", "trace.sha256", "completed", "failed",
-                             "rejected", "verification.passed"});
+      return compared == Compared::kAlways;
     case RunKind::kBenchmark:
       return false;
   }

@@ -6,7 +6,7 @@
 
 #include "results/json/json_parts.h"
 #include "results/json/json_value.h"
-#include "results/record/record_reader.h"
+#include "results/record/field.h"
 #include "results/record/schema_version.h"
 #include "results/record/timeline_reader.h"
 
@@ -21,7 +21,7 @@ RunRecord ParseRun(JsonScanner& scanner, const std::string& name, const ReadOpti
   const CutObject object = CutMembers(scanner, name, {kTimelineKey});
   const nlohmann::json json = ParsePart(object.rest);
   RunRecord run;
-  Read(JsonValue(json, name), run);
+  RunRecord::Describe().Read(JsonValue(json, name), &run);
   const std::string_view timeline = object.values.front();
   if (timeline != "null" && (!options.wants_timeline || options.wants_timeline(run))) {
     run.timeline = ParseTimeline(timeline, name + "." + std::string(kTimelineKey));
@@ -51,8 +51,8 @@ ResultsKind KindOfResults(std::string_view text) {
   return ResultsKind::kUnknown;
 }
 
-ResultsFile ParseResults(std::string_view text, const ReadOptions& options) {
-  ResultsFile file;
+int64_t WalkResults(std::string_view text, const OnRun& on_run, ResultsFile& file,
+                    const std::function<void(size_t)>& on_progress) {
   nlohmann::json head = nlohmann::json::object();
   JsonWalk walk;
   walk.lists = {kRunsKey};
@@ -63,18 +63,25 @@ ResultsFile ParseResults(std::string_view text, const ReadOptions& options) {
     }
   };
   walk.on_element = [&](std::string_view list, size_t index, JsonScanner& scanner) {
-    file.runs.push_back(ParseRun(scanner, fmt::format("{}[{}]", list, index), options));
+    on_run(fmt::format("{}[{}]", list, index), scanner);
   };
-  walk.on_progress = options.on_progress;
+  walk.on_progress = on_progress;
   WalkJson(text, walk);
   const JsonValue top(head, "");
-  MinorVersion(top.At("schema_version"));
-  Read(top.At("kvbench"), file.kvbench);
-  Read(top.At("environment"), file.environment);
-  Read(top.At("run_info"), file.run_info);
+  const int64_t minor = MinorVersion(top.At("schema_version"));
+  ResultsFile::Describe().Read(top, &file);
   if (!top.At(kRunsKey).json().is_array()) {
     throw Error("there is no list of runs");
   }
+  return minor;
+}
+
+ResultsFile ParseResults(std::string_view text, const ReadOptions& options) {
+  ResultsFile file;
+  const auto on_run = [&](const std::string& name, JsonScanner& scanner) {
+    file.runs.push_back(ParseRun(scanner, name, options));
+  };
+  WalkResults(text, on_run, file, options.on_progress);
   return file;
 }
 

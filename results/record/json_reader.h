@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "results/json/json_scanner.h"
 #include "results/record/record.h"
 
 namespace kvbench {
@@ -30,6 +31,14 @@ struct ReadOptions {
 
 /// For ReadOptions: none is read.
 inline bool NoTimeline(const RunRecord& /*run*/) { return false; }
+
+/// A run comes next in the scanner and has to be passed over; `name` is what sentences call it.
+using OnRun = std::function<void(const std::string& name, JsonScanner& scanner)>;
+
+/// Goes through a results file: hands over its runs one by one, then fills all else of `file`.
+/// Returns the minor schema version. Throws Error as ParseResults does.
+int64_t WalkResults(std::string_view text, const OnRun& on_run, ResultsFile& file,
+                    const std::function<void(size_t)>& on_progress = nullptr);
 
 /// Reads what WriteResults writes, of this major schema version. Keys that a newer minor version
 /// added are passed over, and those that an older one lacks are unknown. Each run is in memory as

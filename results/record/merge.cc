@@ -15,6 +15,7 @@
 #include "results/compare/compared_file.h"
 #include "results/json/json_layout.h"
 #include "results/json/json_parts.h"
+#include "results/record/field.h"
 #include "results/record/record.h"
 
 namespace kvbench {
@@ -118,41 +119,27 @@ Json MergedInfo(const std::vector<MergedFile>& files, const std::string& command
   return info;
 }
 
+/// What a run's origin says is in the head under the same keys.
 Json OriginOf(const Json& head) {
-  const auto get = [&](const char* object, const char* key) {
-    const Json part = head.value(object, Json::object());
-    return part.contains(key) ? part[key] : Json(nullptr);
-  };
-  return {{"started_at", get("run_info", "started_at")},
-          {"command", get("run_info", "command")},
-          {"commit", get("kvbench", "commit")},
-          {"cpu_model", get("environment", "cpu_model")},
-          {"cores", get("environment", "cores")},
-          {"boot_id", get("environment", "boot_id")},
-          {"gpu", get("environment", "gpu")},
-          {"read_roof_bytes_per_s", get("environment", "read_roof_bytes_per_s")},
-          {"read_roof_spread", get("environment", "read_roof_spread")}};
+  Json origin;
+  for (const Field& field : RunOrigin::Describe().fields()) {
+    origin[field.key] = nullptr;
+    for (const char* part : {"run_info", "kvbench", "environment"}) {
+      if (head.contains(part) && head[part].contains(field.key)) {
+        origin[field.key] = head[part][field.key];
+      }
+    }
+  }
+  return origin;
 }
 
-/// The run with its keys in order, `origin` right after `trace` where it is new.
+/// The run with all keys of this version.
 Json WithOrigin(Json run, const Json& origin) {
-  if (run.contains("origin")) {
-    if (run["origin"].is_null()) {
-      run["origin"] = origin;
-    }
-    if (!run["origin"].contains("boot_id")) {
-      run["origin"]["boot_id"] = nullptr;  // before 1.3
-    }
-    return run;
+  run = RunRecord::Describe().Complete(std::move(run));
+  if (run["origin"].is_null()) {
+    run["origin"] = origin;
   }
-  Json result = Json::object();
-  for (auto& [key, value] : run.items()) {
-    result[key] = std::move(value);
-    if (key == "trace") {
-      result["origin"] = origin;
-    }
-  }
-  return result;
+  return run;
 }
 
 /// The newest version of the files, and at least this program's: unknown keys are kept.
@@ -181,16 +168,10 @@ MergeSummary MergeResults(const std::vector<MergeInput>& inputs, const std::stri
     WriteJson(value, 2, out);
     out << ",\n";
   };
-  Json environment = Common(files, "environment", {});
-  for (const char* key : {"boot_id", "read_roof_spread"}) {
-    if (!environment.contains(key)) {
-      environment[key] = nullptr;
-    }
-  }
   out << "{\n";
   write("schema_version", MergedVersion(files));
   write("kvbench", Common(files, "kvbench", {"version", "build_type", "compiler"}));
-  write("environment", environment);
+  write("environment", Environment::Describe().Complete(Common(files, "environment", {})));
   write("run_info", MergedInfo(files, command_line));
   out << "  \"runs\": [";
   MergeSummary summary;

@@ -5,141 +5,146 @@
 #include <string>
 #include <vector>
 
+#include "results/record/latency_stats.h"
+
 namespace kvbench {
 
-// What a run produced, as plain data. One struct for each JSON object, members in the order of the
-// file and named as its keys; `results/schema/results.schema.json` is the same list with types. An
-// empty optional is `null`, and so is a double that is NaN or infinite (except request_rate).
+class Description;
 
-/// The program that wrote the file.
+// What a run produced, as plain data. One struct for each JSON object, members in the order of the
+// file and named as its keys. An empty optional is `null`, and so is a double that is NaN or
+// infinite (except request_rate). What each member means and its unit say the descriptions in
+// describe_file.cc, describe_setup.cc and describe_outcome.cc, from which the writer, the reader,
+// the JSON Schema, the CSV columns, the fields that must be equal and the headings of tables come.
+
 struct KvbenchInfo {
-  std::string version;  ///< "0.1.0"
+  static const Description& Describe();
+  std::string version;
   std::optional<std::string> commit;
-  std::string build_type;  ///< "Release"
-  std::string compiler;    ///< name and version
+  std::string build_type;
+  std::string compiler;
   std::optional<std::string> cuda_version;
 };
 
 struct GpuInfo {
+  static const Description& Describe();
   std::string name;
   std::optional<int64_t> memory_bytes;
   std::optional<std::string> driver;
-  std::optional<std::string> compute_capability;  ///< "9.0"
+  std::optional<std::string> compute_capability;
   std::optional<int64_t> l2_bytes;
 };
 
-/// The machine that the program ran on.
 struct Environment {
+  static const Description& Describe();
   std::optional<std::string> os;
   std::optional<std::string> cpu_model;
-  std::optional<std::string> cpu_isa;  ///< the instruction set that the kernels chose: "AVX2"
+  std::optional<std::string> cpu_isa;
   std::optional<int64_t> cores;
   std::optional<int64_t> memory_bytes;
-  std::optional<std::string> boot_id;  ///< random, the same until the machine starts anew
+  std::optional<std::string> boot_id;
   std::optional<GpuInfo> gpu;
-  /// Measured, never from a data sheet: with as many threads as the measured run that has most.
   std::optional<double> read_roof_bytes_per_s;
-  std::optional<double> read_roof_spread;  ///< of it: (90th - 10th percentile) / median
+  std::optional<double> read_roof_spread;
 };
 
-/// One invocation of the program.
 struct RunInfo {
-  std::string command;               ///< the whole command line, ready to be repeated
-  std::optional<std::string> suite;  ///< its name
-  std::string started_at;            ///< RFC 3339, UTC: "2025-01-31T12:00:00Z"
-  double duration_s = 0;             ///< wall clock
-  bool complete = true;              ///< false: interrupted, some runs are missing
+  static const Description& Describe();
+  std::string command;
+  std::optional<std::string> suite;
+  std::string started_at;
+  double duration_s = 0;
+  bool complete = true;
 };
 
-/// A model shape with the dtypes of this run.
 struct ModelInfo {
+  static const Description& Describe();
   std::string name;
-  std::string attention;  ///< "MHA", "GQA", "MQA" or "MLA"
+  std::string attention;
   int64_t num_hidden_layers = 0;
   int64_t hidden_size = 0;
   int64_t num_attention_heads = 0;
   int64_t num_key_value_heads = 0;
   int64_t head_dim = 0;
-  std::string kv_cache_dtype;  ///< "float16", "bfloat16", "float32", "fp8", "int8"
-  std::string dtype;           ///< of the weights
+  std::string kv_cache_dtype;
+  std::string dtype;
   int64_t kv_bytes_per_token = 0;
   int64_t weight_bytes = 0;
 };
 
-/// A design and how many slots it got. The KV budget is capacity_bytes + lost_bytes.
 struct DesignInfo {
-  std::string name;                   ///< "paged", "contiguous-max", ...
-  std::optional<int64_t> block_size;  ///< tokens; null for contiguous designs
-  int64_t capacity_slots = 0;         ///< whole blocks
+  static const Description& Describe();
+  std::string name;
+  std::optional<int64_t> block_size;
+  int64_t capacity_slots = 0;
   int64_t capacity_bytes = 0;
-  int64_t lost_bytes = 0;  ///< of the budget, too few for one more block or chunk
+  int64_t lost_bytes = 0;
 };
 
-/// The same for every design of a comparison.
 struct Limits {
-  std::string scheduler;  ///< "continuous" or "static"
+  static const Description& Describe();
+  std::string scheduler;
   bool chunked_prefill = true;
   int64_t max_num_seqs = 0;
   int64_t max_num_batched_tokens = 0;
-  int64_t max_model_len = 0;               ///< tokens
-  std::optional<int64_t> max_concurrency;  ///< requests in flight of a closed loop
-  double watermark = 0;                    ///< share of the blocks that admission leaves free: 0.01
-  std::string preemption;                  ///< "recompute", "swap" or "none"
+  int64_t max_model_len = 0;
+  std::optional<int64_t> max_concurrency;
+  double watermark = 0;
+  std::string preemption;
 };
 
-/// Requests first..last of the trace, both included, counted from 0.
 struct IndexRange {
+  static const Description& Describe();
   int64_t first = 0;
   int64_t last = 0;
 };
 
-/// What the means and percentiles leave out, told by position in the trace or by phase, never by a
-/// clock.
 struct Excluded {
+  static const Description& Describe();
   std::vector<IndexRange> requests;
-  std::vector<std::string> phases;  ///< "warmup", ...
+  std::vector<std::string> phases;
 };
 
-/// Every mean and percentile of the run is taken inside it.
 struct Window {
-  std::optional<double> from_s;  ///< on the run's own clock
+  static const Description& Describe();
+  std::optional<double> from_s;
   std::optional<double> to_s;
   Excluded excluded;
 };
 
-/// What a run that is modelled on this machine's CPU rests on: measured around the run that it
-/// predicts.
 struct MeasuredRoofs {
+  static const Description& Describe();
   double read_bytes_per_s = 0;
-  double read_spread = 0;        ///< (90th - 10th percentile) / median
-  double dense_flops_per_s = 0;  ///< dense layers at 32 rows
+  double read_spread = 0;
+  double dense_flops_per_s = 0;
 };
 
 struct ExecutorInfo {
-  std::string kind;  ///< "cpu" and "cuda" measure, "modelled" computes
-  std::optional<std::string>
-      hardware;  ///< the description a modelled figure rests on, or the device
+  static const Description& Describe();
+  std::string kind;
+  std::optional<std::string> hardware;
   std::optional<int64_t> threads;
-  int64_t repetitions = 1;  ///< that were asked for
-  bool dense = true;        ///< false: attention and cache work alone, no dense layers
-  std::optional<std::string> calibration;       ///< modelled: what is reached of the peaks
-  std::optional<int64_t> tensor_parallel_size;  ///< modelled: devices
-  std::optional<MeasuredRoofs> roofs;           ///< modelled on this machine's CPU
+  int64_t repetitions = 1;
+  bool dense = true;
+  std::optional<std::string> calibration;
+  std::optional<int64_t> tensor_parallel_size;
+  std::optional<MeasuredRoofs> roofs;
 };
 
 struct TraceInfo {
+  static const Description& Describe();
   std::string name;
-  std::string sha256;  ///< [64 hexadecimal digits]
+  std::string sha256;
   int64_t num_requests = 0;
-  std::optional<double> request_rate;  ///< 1/s; infinity: all at once, written as "inf"
+  std::optional<double> request_rate;
   std::optional<int64_t> seed;
-  std::string source;                    ///< a path, or the generator's parameters in words
-  std::string prefix_reuse = "ignored";  ///< until a design reuses prefixes
+  std::string source;
+  std::string prefix_reuse = "ignored";
 };
 
-/// Of a run in a merged file: the invocation and machine that it comes from.
 struct RunOrigin {
-  std::string started_at;  ///< RFC 3339, UTC
+  static const Description& Describe();
+  std::string started_at;
   std::string command;
   std::optional<std::string> commit;
   std::optional<std::string> cpu_model;
@@ -150,44 +155,30 @@ struct RunOrigin {
   std::optional<double> read_roof_spread;
 };
 
-/// Why requests were refused, and how many of them for that reason.
 struct RejectedReason {
-  std::string
-      reason;  ///< a sentence without numbers of a single request, so that equal reasons add up
+  static const Description& Describe();
+  std::string reason;
   int64_t count = 0;
 };
 
-/// Statistics of one latency in milliseconds; all null where nothing was measured. Written flat
-/// into the run as mean_ttft_ms, p99_ttft_ms and so on.
-struct LatencyStats {
-  std::optional<double> mean;
-  std::optional<double> median;
-  std::optional<double> std;  ///< of the population (ddof 0)
-  std::optional<double> p50;
-  std::optional<double> p90;
-  std::optional<double> p95;
-  std::optional<double> p99;
-  std::optional<double> max;
-};
-
-/// The run's figures over those steps alone that left requests waiting.
 struct WhileWaiting {
+  static const Description& Describe();
   int64_t steps = 0;
-  double duration_s = 0;  ///< sum of these steps' times
+  double duration_s = 0;
   std::optional<double> mean_running_requests;
-  std::optional<double> output_throughput;  ///< tokens/s
+  std::optional<double> output_throughput;
 };
 
-/// What held admission back, in fractions of all steps that add up to 1; null without steps.
 struct BoundBy {
+  static const Description& Describe();
   std::optional<double> memory;
-  std::optional<double> sequences;  ///< max_num_seqs or max_concurrency
-  std::optional<double> tokens;     ///< max_num_batched_tokens
-  std::optional<double> nothing;    ///< no request was waiting
+  std::optional<double> sequences;
+  std::optional<double> tokens;
+  std::optional<double> nothing;
 };
 
-/// Where the slots of the cache were on average, in shares of the capacity that add up to 1.
 struct UsageShares {
+  static const Description& Describe();
   double live = 0;
   double reserved = 0;
   double overestimate = 0;
@@ -195,68 +186,67 @@ struct UsageShares {
   double free = 0;
 };
 
-/// The vLLM paper's figure 2 by its own definitions, in percent of the KV memory.
 struct PaperFig2 {
+  static const Description& Describe();
   double token_states = 0;
   double reservation = 0;
   double internal_fragmentation = 0;
-  double external_and_others = 0;  ///< rounding + free
+  double external_and_others = 0;
 };
 
 struct KvStats {
-  std::optional<UsageShares> usage_per_step;   ///< one weight for each step
-  std::optional<UsageShares> usage_over_time;  ///< weighted by step time
-  std::optional<double> token_usage;           ///< live / capacity, per step
-  std::optional<double> block_usage;           ///< (capacity - free) / capacity, per step
-  std::optional<double> waste_of_capacity;     ///< 1 - live / capacity, a ratio of sums
-  std::optional<double> waste_of_allocated;    ///< 1 - live / (capacity - free), a ratio of sums
+  static const Description& Describe();
+  std::optional<UsageShares> usage_per_step;
+  std::optional<UsageShares> usage_over_time;
+  std::optional<double> token_usage;
+  std::optional<double> block_usage;
+  std::optional<double> waste_of_capacity;
+  std::optional<double> waste_of_allocated;
   int64_t peak_live_slots = 0;
   int64_t peak_allocated_slots = 0;
-  std::optional<int64_t> resident_bytes;  ///< of the pools, as the operating system sees them
+  std::optional<int64_t> resident_bytes;
   std::optional<PaperFig2> paper_fig2;
 };
 
-/// Sampled attention outputs against the reference kernel, taken with the clock stopped.
 struct Verification {
-  int64_t checked = 0;                       ///< output rows
-  int64_t checked_layers = 0;                ///< different layers that they came from
-  int64_t checked_256_keys = 0;              ///< of the checked, those with 256 keys or more
-  std::optional<double> max_relative_error;  ///< max |a-b| / max |b| of an output row
+  static const Description& Describe();
+  int64_t checked = 0;
+  int64_t checked_layers = 0;
+  int64_t checked_256_keys = 0;
+  std::optional<double> max_relative_error;
   double tolerance = 0;
   bool passed = false;
 };
 
-/// Where a measured run's time went, in seconds.
 struct Phases {
+  static const Description& Describe();
   double attention = 0;
   double cache_write = 0;
   double dense = 0;
-  double bookkeeping = 0;  ///< scheduler, caches, metrics
+  double bookkeeping = 0;
   double other = 0;
 };
 
-/// One array for each quantity; entry i belongs to request i of the trace, in arrival order. Where
-/// a request has no such value (rejected, never finished) it is NaN, written as null.
 struct RequestSamples {
+  static const Description& Describe();
   std::vector<double> arrival_s;
-  std::vector<int64_t> input_lens;   ///< tokens
-  std::vector<int64_t> output_lens;  ///< tokens generated
+  std::vector<int64_t> input_lens;
+  std::vector<int64_t> output_lens;
   std::vector<double> ttft_ms;
   std::vector<double> e2el_ms;
   std::vector<double> queue_ms;
   std::vector<int64_t> preemptions;
 };
 
-/// Raw values, kept so that statistics can be redone.
 struct Samples {
-  std::vector<double> output_throughput;  ///< tokens/s, [1]: this repetition's
-  std::vector<double> duration;           ///< seconds, [1]
-  std::optional<RequestSamples>
-      requests;  ///< on --detailed; its arrays are written beside the two above
+  static const Description& Describe();
+  std::vector<double> output_throughput;
+  std::vector<double> duration;
+  std::optional<RequestSamples> requests;
 };
 
-/// The engine after one step. The five parts are slots and add up to capacity_slots exactly.
 struct TimelinePoint {
+  static const Description& Describe();
   double time_s = 0;
   int64_t running = 0;
   int64_t waiting = 0;
@@ -267,9 +257,9 @@ struct TimelinePoint {
   int64_t free = 0;
 };
 
-/// One repetition of one run.
 struct RunRecord {
-  std::string label;  ///< MakeLabel: all axes in a fixed template
+  static const Description& Describe();
+  std::string label;
   int64_t repetition = 0;
   ModelInfo model;
   DesignInfo design;
@@ -277,28 +267,27 @@ struct RunRecord {
   Window window;
   ExecutorInfo executor;
   TraceInfo trace;
-  std::optional<RunOrigin> origin;  ///< null: this invocation
+  std::optional<RunOrigin> origin;
 
-  double duration = 0;  ///< seconds from first arrival to last completion, on the run's own clock
+  double duration = 0;
   int64_t completed = 0;
   int64_t failed = 0;
   int64_t rejected = 0;
   std::vector<RejectedReason> rejected_reasons;
-  int64_t total_input_tokens = 0;                ///< of completed requests
-  int64_t total_output_tokens = 0;               ///< of completed requests
-  std::optional<double> request_throughput;      ///< requests/s
-  std::optional<double> output_throughput;       ///< tokens/s
-  std::optional<double> total_token_throughput;  ///< tokens/s, input and output
+  int64_t total_input_tokens = 0;
+  int64_t total_output_tokens = 0;
+  std::optional<double> request_throughput;
+  std::optional<double> output_throughput;
+  std::optional<double> total_token_throughput;
 
-  LatencyStats ttft;   ///< from scheduled arrival to first token
-  LatencyStats tpot;   ///< (e2el - ttft) / (O - 1); requests with one output token have none
-  LatencyStats itl;    ///< between neighbouring tokens of a request: O - 1 values each
-  LatencyStats e2el;   ///< from scheduled arrival to last token
-  LatencyStats queue;  ///< from scheduled arrival to first admission
-  std::string percentile_method = "exact";  ///< "exact" (type 7) or "histogram"
-  std::optional<double>
-      percentile_relative_error;  ///< bound on a histogram's error; null when exact
-  std::optional<double> goodput;  ///< requests/s that met every SLO given
+  LatencyStats ttft;
+  LatencyStats tpot;
+  LatencyStats itl;
+  LatencyStats e2el;
+  LatencyStats queue;
+  std::string percentile_method = "exact";
+  std::optional<double> percentile_relative_error;
+  std::optional<double> goodput;
   std::optional<double> normalized_latency_mean_s_per_token;
 
   std::optional<double> mean_running_requests;
@@ -308,19 +297,19 @@ struct RunRecord {
   int64_t preemptions = 0;
   int64_t recomputed_tokens = 0;
   int64_t swapped_blocks = 0;
-  std::optional<WhileWaiting> while_waiting;  ///< null: no step left a request waiting
+  std::optional<WhileWaiting> while_waiting;
   BoundBy bound_by;
   KvStats kv;
   std::optional<Verification> verification;
   std::optional<Phases> phases;
-  std::vector<std::string> notes;  ///< sentences for the reader
+  std::vector<std::string> notes;
   Samples samples;
-  std::vector<TimelinePoint> timeline;  ///< at most 1,000 points, chosen by step index
+  std::vector<TimelinePoint> timeline;
 };
 
-/// What a results file holds.
 struct ResultsFile {
   static constexpr const char* kSchemaVersion = "1.3";
+  static const Description& Describe();
   KvbenchInfo kvbench;
   Environment environment;
   RunInfo run_info;

@@ -2,17 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "results/record/field.h"
 
 namespace kvbench {
 namespace {
-
-constexpr std::array<std::string_view, 8> kKeys = {"time_s",   "running",      "waiting",  "live",
-                                                   "reserved", "overestimate", "rounding", "free"};
-constexpr unsigned kAll = (1U << kKeys.size()) - 1;
 
 /// Fills points as the parser meets their members. Keys that a newer version added may hold
 /// numbers, text and null, no lists and objects.
@@ -29,13 +25,13 @@ class PointHandler : public nlohmann::json_sax<nlohmann::json> {
     return Take(static_cast<int64_t>(value));
   }
   bool number_float(number_float_t value, const string_t& /*text*/) override {
-    if (key_ > 0) {
+    if (key_ < 0) {
+      return true;
+    }
+    if (field().codec->type != FieldType::kNumber) {
       return Bad("no whole number");
     }
-    if (key_ == 0) {
-      Have(0);
-      points_.back().time_s = value;
-    }
+    Set(value);
     return true;
   }
   bool start_array(size_t /*elements*/) override {
@@ -58,18 +54,14 @@ class PointHandler : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override {
     in_point_ = false;
     key_ = -1;
-    if (have_ != kAll) {
+    if (have_ != (1U << fields_.size()) - 1) {
       return Bad("without all of its numbers");
     }
     return true;
   }
   bool key(string_t& value) override {
-    key_ = -1;
-    for (size_t i = 0; i < kKeys.size(); ++i) {
-      if (kKeys[i] == value) {
-        key_ = static_cast<int>(i);
-      }
-    }
+    const Field* known = TimelinePoint::Describe().Find(value);
+    key_ = known == nullptr ? -1 : static_cast<int>(known - fields_.data());
     return true;
   }
   bool parse_error(size_t /*position*/, const std::string& /*token*/,
@@ -83,13 +75,20 @@ class PointHandler : public nlohmann::json_sax<nlohmann::json> {
   [[noreturn]] bool Bad(const char* what) const {
     const std::string point =
         fmt::format("{}[{}]", name_, points_.empty() ? 0 : points_.size() - 1);
-    throw Error(key_ < 0 ? fmt::format("{} is {}; an object of {} numbers is needed there", point,
-                                       what, kKeys.size())
-                         : fmt::format("{}.{} is {}; a number is needed there", point,
-                                       kKeys[static_cast<size_t>(key_)], what));
+    throw Error(
+        key_ < 0 ? fmt::format("{} is {}; an object of {} numbers is needed there", point, what,
+                               fields_.size())
+                 : fmt::format("{}.{} is {}; a number is needed there", point, field().key, what));
   }
 
-  void Have(int key) { have_ |= 1U << static_cast<unsigned>(key); }
+  const Field& field() const { return fields_[static_cast<size_t>(key_)]; }
+
+  /// Sets the member of the key; its type is that of the value.
+  template <typename T>
+  void Set(T value) {
+    have_ |= 1U << static_cast<unsigned>(key_);
+    *static_cast<T*>(const_cast<void*>(field().at(&points_.back()))) = value;
+  }
 
   bool Take(int64_t value) {
     if (!in_point_) {
@@ -98,21 +97,16 @@ class PointHandler : public nlohmann::json_sax<nlohmann::json> {
     if (key_ < 0) {
       return true;
     }
-    Have(key_);
-    TimelinePoint& point = points_.back();
-    if (key_ == 0) {
-      point.time_s = static_cast<double>(value);
-      return true;
+    if (field().codec->type == FieldType::kNumber) {
+      Set(static_cast<double>(value));
+    } else {
+      Set(value);
     }
-    constexpr std::array kMembers = {&TimelinePoint::running,      &TimelinePoint::waiting,
-                                     &TimelinePoint::live,         &TimelinePoint::reserved,
-                                     &TimelinePoint::overestimate, &TimelinePoint::rounding,
-                                     &TimelinePoint::free};
-    point.*kMembers[static_cast<size_t>(key_ - 1)] = value;
     return true;
   }
 
   const std::string& name_;
+  const std::vector<Field>& fields_ = TimelinePoint::Describe().fields();  // numbers, all of them
   std::vector<TimelinePoint> points_;
   bool in_list_ = false;
   bool in_point_ = false;

@@ -32,12 +32,12 @@ void Add(const std::optional<double>& value, std::vector<double>& values, double
 void AddRow(const TableRow& row, Point& point) {
   const RunRecord& run = row.run();
   point.label = run.label;
-  Add(row.output_tokens_per_s, point.output);
+  Add(row.output(), point.output);
   Add(run.normalized_latency_mean_s_per_token, point.latency);
-  Add(row.median_ttft_ms, point.ttft);
-  Add(run.ttft.p99, point.ttft_p99);
-  Add(row.live_percent, point.live);
-  Add(row.waste_percent, point.waste);
+  Add(row.Figure("median_ttft_ms"), point.ttft);
+  Add(run.ttft["p99"], point.ttft_p99);
+  Add(row.Figure("kv.token_usage"), point.live);
+  Add(row.Figure("kv.waste_of_allocated"), point.waste);
 }
 
 /// Curves by name in the order of their first appearance, points by x.
@@ -81,11 +81,11 @@ ReportChart RateChart(const TableGroup& group, const Curves& curves) {
       LeftOut(curves);
   chart.numbers.title = "Rates, " + chart.title;
   chart.numbers.columns = {{"design", "", ""},
-                           {"rate", "requests/s", "trace.request_rate"},
-                           {"output", "tokens/s", "output_throughput"},
-                           {"latency", "s/token", "normalized_latency_mean_s_per_token"},
-                           {"TTFT", "median ms", "median_ttft_ms"},
-                           {"TTFT", "p99 ms", "p99_ttft_ms"}};
+                           ColumnOf(RecordField("trace.request_rate")),
+                           ColumnOf(RecordField("output_throughput")),
+                           ColumnOf(RecordField("normalized_latency_mean_s_per_token")),
+                           ColumnOf(RecordField("median_ttft_ms")),
+                           ColumnOf(RecordField("p99_ttft_ms"))};
   ChartPanel over_rate;
   over_rate.x = "requests offered a second";
   over_rate.y = "latency, s/token";
@@ -125,10 +125,10 @@ ReportChart BlockSizeChart(const TableGroup& group, const Curves& curves) {
       LeftOut(curves);
   chart.numbers.title = "Block sizes, " + chart.title;
   chart.numbers.columns = {{"design", "", ""},
-                           {"block", "tokens", "design.block_size"},
-                           {"KV live", "%", "kv.token_usage"},
-                           {"KV waste", "%", "kv.waste_of_allocated"},
-                           {"output", "tokens/s", "output_throughput"}};
+                           ColumnOf(RecordField("design.block_size")),
+                           ColumnOf(RecordField("kv.token_usage")),
+                           ColumnOf(RecordField("kv.waste_of_allocated")),
+                           ColumnOf(RecordField("output_throughput"))};
   ChartPanel live;
   live.x = "block size, tokens";
   live.y = "KV live, %";

@@ -14,44 +14,42 @@ namespace {
 
 struct Latency {
   const char* name;
-  const char* key;  ///< in the record's keys: p99_ttft_ms
   LatencyStats RunRecord::*stats;
 };
 
-constexpr std::array<Latency, 4> kLatencies = {{{"TTFT", "ttft", &RunRecord::ttft},
-                                                {"TPOT", "tpot", &RunRecord::tpot},
-                                                {"ITL", "itl", &RunRecord::itl},
-                                                {"E2EL", "e2el", &RunRecord::e2el}}};
+constexpr std::array<Latency, 4> kLatencies = {{{"TTFT", &RunRecord::ttft},
+                                                {"TPOT", &RunRecord::tpot},
+                                                {"ITL", &RunRecord::itl},
+                                                {"E2EL", &RunRecord::e2el}}};
 
-struct Statistic {
-  const char* name;
-  std::optional<double> LatencyStats::*value;
-};
-
-constexpr std::array<Statistic, 5> kStatistics = {{{"p50", &LatencyStats::p50},
-                                                   {"p90", &LatencyStats::p90},
-                                                   {"p95", &LatencyStats::p95},
-                                                   {"p99", &LatencyStats::p99},
-                                                   {"max", &LatencyStats::max}}};
+/// Calls `take` for the index of each percentile that a curve has.
+template <typename Take>
+void ForEachPercentile(const Take& take) {
+  for (size_t i = 0; i < kLatencyStatistics.size(); ++i) {
+    // The median is p50 once more.
+    if (kLatencyStatistics[i].kind == LatencyStatistic::Kind::kPercentile &&
+        kLatencyStatistics[i].name != "median") {
+      take(i);
+    }
+  }
+}
 
 ChartPanel PercentilePanel(const Latency& latency) {
   ChartPanel panel;
   panel.x = "percentile over requests";
   panel.y = std::string(latency.name) + ", ms";
   panel.log_y = true;
-  for (const Statistic& statistic : kStatistics) {
-    panel.categories.push_back(statistic.name);
-  }
+  ForEachPercentile([&](size_t i) { panel.categories.emplace_back(kLatencyStatistics[i].name); });
   return panel;
 }
 
 ChartSeries PercentileSeries(const std::string& name, const LatencyStats& stats) {
   ChartSeries series{name, ""};
-  for (const Statistic& statistic : kStatistics) {
+  ForEachPercentile([&](size_t i) {
     // A logarithmic axis has no 0.
-    const std::optional<double>& value = stats.*statistic.value;
+    const std::optional<double>& value = stats.values[i];
     series.values.push_back(value && *value > 0 ? value : std::nullopt);
-  }
+  });
   return series;
 }
 
@@ -72,9 +70,9 @@ ChartSeries QuantileSeries(const std::string& name, std::vector<double> values) 
 void AddNumbers(const TableRow& row, const std::string& name, ReportTable& table) {
   for (const Latency& latency : kLatencies) {
     ReportRow numbers{row.run().label, {{name, std::nullopt}, {latency.name, std::nullopt}}};
-    for (const Statistic& statistic : kStatistics) {
-      numbers.cells.push_back(NumberCell((row.run().*latency.stats).*statistic.value));
-    }
+    ForEachPercentile([&](size_t i) {
+      numbers.cells.push_back(NumberCell((row.run().*latency.stats).values[i]));
+    });
     table.rows.push_back(std::move(numbers));
   }
 }
@@ -86,10 +84,10 @@ ReportChart LatencyChart(const TableGroup& group, const std::vector<const TableR
   chart.title = DescribeGroup(group).title + (title_has_axes ? ", " + varying : "");
   chart.numbers.title = "Latencies, " + chart.title;
   chart.numbers.columns = {{"design", "", ""}, {"latency", "", ""}};
-  for (const Statistic& statistic : kStatistics) {
-    chart.numbers.columns.push_back(
-        {statistic.name, "ms", std::string(statistic.name) + "_{latency}_ms"});
-  }
+  ForEachPercentile([&](size_t i) {
+    const std::string name(kLatencyStatistics[i].name);
+    chart.numbers.columns.push_back({name, "ms", name + "_{latency}_ms"});
+  });
   ChartPanel ttft = PercentilePanel(kLatencies[0]);
   ChartPanel tpot = PercentilePanel(kLatencies[1]);
   ChartPanel all_ttft;
@@ -101,7 +99,7 @@ ReportChart LatencyChart(const TableGroup& group, const std::vector<const TableR
   size_t shown = 0;
   for (const TableRow* row : rows) {
     const RunRecord& run = row->run();
-    if (!run.ttft.p50 || shown == kMostSeries) {
+    if (!run.ttft["p50"] || shown == kMostSeries) {
       continue;
     }
     ++shown;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/statistics.h"
 #include "base/text.h"
@@ -18,57 +17,19 @@ namespace {
 constexpr size_t kMostNotes = 12;
 constexpr size_t kLongestNote = 600;
 
-/// A figure of a run and how it is shown.
-struct Figure {
-  ReportColumn column;
-  std::optional<double> (*value)(const RunRecord&);
-  int decimals;
-};
-
-std::optional<double> Percent(const std::optional<double>& share) {
-  return share ? std::optional(100 * *share) : std::nullopt;
-}
-
-const std::vector<Figure>& Figures() {
-  using Run = const RunRecord&;
-  using Value = std::optional<double>;
-  static const std::vector<Figure> figures = {
-      {{"KV waste", "%", "kv.waste_of_allocated"},
-       [](Run run) { return Percent(run.kv.waste_of_allocated); },
-       1},
-      {{"KV live", "%", "kv.token_usage"}, [](Run run) { return Percent(run.kv.token_usage); }, 1},
-      {{"running", "mean", "while_waiting.mean_running_requests"},
-       [](Run run) {
-         return run.while_waiting ? run.while_waiting->mean_running_requests : Value();
-       },
-       1},
-      {{"running", "peak", "peak_running_requests"},
-       [](Run run) { return Value(run.peak_running_requests); },
-       0},
-      {{"preempted", "", "preemptions"}, [](Run run) { return Value(run.preemptions); }, 0},
-      {{"output", "tokens/s", "output_throughput"},
-       [](Run run) { return run.output_throughput; },
-       1},
-      {{"TTFT", "median ms", "median_ttft_ms"}, [](Run run) { return run.ttft.median; }, 1},
-      {{"TTFT", "p99 ms", "p99_ttft_ms"}, [](Run run) { return run.ttft.p99; }, 1},
-      {{"TPOT", "median ms", "median_tpot_ms"}, [](Run run) { return run.tpot.median; }, 2},
-      {{"latency", "s/token", "normalized_latency_mean_s_per_token"},
-       [](Run run) { return run.normalized_latency_mean_s_per_token; },
-       3},
-      {{"done", "", "completed"}, [](Run run) { return Value(run.completed); }, 0},
-      {{"rejected", "", "rejected"}, [](Run run) { return Value(run.rejected); }, 0},
-  };
-  return figures;
-}
-
-std::optional<double> MedianOver(const std::vector<const RunRecord*>& runs, const Figure& figure) {
-  std::vector<double> values;
-  for (const RunRecord* run : runs) {
-    if (const std::optional<double> value = figure.value(*run); value && std::isfinite(*value)) {
-      values.push_back(*value);
+const std::vector<RecordField>& Figures() {
+  static const std::vector<RecordField> figures = [] {
+    std::vector<RecordField> made;
+    for (const char* path :
+         {"kv.waste_of_allocated", "kv.token_usage", "while_waiting.mean_running_requests",
+          "peak_running_requests", "preemptions", "output_throughput", "median_ttft_ms",
+          "p99_ttft_ms", "median_tpot_ms", "normalized_latency_mean_s_per_token", "completed",
+          "rejected"}) {
+      made.emplace_back(path);
     }
-  }
-  return Median(std::move(values));
+    return made;
+  }();
+  return figures;
 }
 
 std::string AxisValue(const std::vector<Axis>& axes, const std::string& name) {
@@ -89,9 +50,9 @@ ReportRow MakeRow(const TableGroup& group, const TableRow& row) {
   for (const std::string& axis : group.varying_axes) {
     made.cells.push_back({AxisValue(axes, axis), std::nullopt});
   }
-  for (const Figure& figure : Figures()) {
-    const std::optional<double> value = MedianOver(row.repetitions, figure);
-    made.cells.push_back({Thousands(value, figure.decimals), value});
+  for (const RecordField& figure : Figures()) {
+    const std::optional<double> value = MedianShown(row.repetitions, figure);
+    made.cells.push_back({Thousands(value, figure.field().options.heading.decimals), value});
   }
   return made;
 }
@@ -113,6 +74,10 @@ std::vector<std::string> Notes(const TableGroup& group) {
 
 }  // namespace
 
+ReportColumn ColumnOf(const RecordField& field) {
+  return {field.field().options.heading.name, field.field().heading_unit, field.path()};
+}
+
 std::vector<ReportTable> MainTables(const std::vector<const RunRecord*>& runs) {
   std::vector<ReportTable> tables;
   for (const TableGroup& group : GroupRuns(runs, Grouping::kTraceName)) {
@@ -126,8 +91,8 @@ std::vector<ReportTable> MainTables(const std::vector<const RunRecord*>& runs) {
     for (const std::string& axis : group.varying_axes) {
       table.columns.push_back({axis, "", ""});
     }
-    for (const Figure& figure : Figures()) {
-      table.columns.push_back(figure.column);
+    for (const RecordField& figure : Figures()) {
+      table.columns.push_back(ColumnOf(figure));
     }
     table.rows.reserve(group.rows.size());
     for (const TableRow& row : group.rows) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "results/record/field.h"
 #include "results/record/record.h"
 
 namespace kvbench {
@@ -37,6 +38,9 @@ struct ReportTable {
   std::vector<ReportRow> rows;
   std::vector<std::string> notes;  ///< sentences
 };
+
+/// The column of a field that has a heading.
+ReportColumn ColumnOf(const RecordField& field);
 
 /// A table for each model and source of requests, with a row for each label; repetitions are one
 /// row with their medians. What varies besides the design is a column of its own, behind the first.

@@ -17,18 +17,16 @@ constexpr size_t kRowsOfNumbers = 9;
 /// A part of the usage: what it is called, in means over steps and at one moment.
 struct Part {
   const char* name;
-  const char* key;
   double UsageShares::*share;
   int64_t TimelinePoint::*slots;
 };
 
 constexpr std::array<Part, 5> kParts = {{
-    {"live", "kv.usage_per_step.live", &UsageShares::live, &TimelinePoint::live},
-    {"reserved", "kv.usage_per_step.reserved", &UsageShares::reserved, &TimelinePoint::reserved},
-    {"overestimate", "kv.usage_per_step.overestimate", &UsageShares::overestimate,
-     &TimelinePoint::overestimate},
-    {"rounding", "kv.usage_per_step.rounding", &UsageShares::rounding, &TimelinePoint::rounding},
-    {"free", "kv.usage_per_step.free", &UsageShares::free, &TimelinePoint::free},
+    {"live", &UsageShares::live, &TimelinePoint::live},
+    {"reserved", &UsageShares::reserved, &TimelinePoint::reserved},
+    {"overestimate", &UsageShares::overestimate, &TimelinePoint::overestimate},
+    {"rounding", &UsageShares::rounding, &TimelinePoint::rounding},
+    {"free", &UsageShares::free, &TimelinePoint::free},
 }};
 
 /// Mean over repetitions, so that the parts add up; nothing where one has no usage.
@@ -54,7 +52,8 @@ ReportChart UsageChart(const TableGroup& group) {
   chart.numbers.columns.push_back({"design", "", ""});
   for (const Part& part : kParts) {
     panel.series.push_back({part.name, part.name});
-    chart.numbers.columns.push_back({part.name, "%", part.key});
+    chart.numbers.columns.push_back(
+        ColumnOf(RecordField(std::string("kv.usage_per_step.") + part.name)));
   }
   for (const TableRow& row : group.rows) {
     if (panel.categories.size() == kMostBars || !row.run().kv.usage_per_step) {
@@ -96,11 +95,8 @@ double PercentOf(int64_t slots, const RunRecord& run) {
 
 ReportTable TimelineNumbers(const RunRecord& run) {
   ReportTable table;
-  table.columns = {{"time", "s", "timeline[].time_s"},
-                   {"running", "", "timeline[].running"},
-                   {"waiting", "", "timeline[].waiting"}};
-  for (const Part& part : kParts) {
-    table.columns.push_back({part.name, "%", std::string("timeline[].") + part.name});
+  for (const Field& field : TimelinePoint::Describe().fields()) {
+    table.columns.push_back(ColumnOf(RecordField("timeline." + field.key)));
   }
   for (const size_t i : Picked(run.timeline.size(), kRowsOfNumbers)) {
     const TimelinePoint& point = run.timeline[i];

@@ -59,7 +59,7 @@ std::optional<double> Prediction::ThroughputError() const {
 }
 
 std::optional<double> Prediction::TpotError() const {
-  return Error(modelled->tpot.mean, measured->tpot.mean);
+  return Error(modelled->tpot["mean"], measured->tpot["mean"]);
 }
 
 std::vector<Prediction> FindPredictions(const ResultsFile& file) {
@@ -96,7 +96,7 @@ std::string RenderPredictions(const ResultsFile& file) {
     text += fmt::format("{:<11} {:<20} {:>9} {:>10} {:>7} {:>9} {:>10} {:>7}\n",
                         p.measured->model.name, design, Value(p.measured->output_throughput, 1),
                         Value(p.modelled->output_throughput, 1), PercentText(p.ThroughputError()),
-                        Value(p.measured->tpot.mean, 2), Value(p.modelled->tpot.mean, 2),
+                        Value(p.measured->tpot["mean"], 2), Value(p.modelled->tpot["mean"], 2),
                         PercentText(p.TpotError()));
     if (p.ThroughputError()) {
       throughput.push_back(*p.ThroughputError());

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <cstring>
 
 #include "base/text.h"
 #include "results/table/table_heading.h"
@@ -21,70 +20,60 @@ constexpr size_t kLeastNameColumns = 12;
 constexpr double kSecondsFromMs = 100'000;  // beyond, a latency column changes to seconds
 
 struct Column {
-  std::string top;
-  std::string bottom;
-  std::optional<double> TableRow::*value;
-  int decimals = 0;
+  const char* top;
+  const char* bottom;
+  size_t index;  ///< of TableFields
+  int decimals;
   double scale = 1;
   size_t width = 0;
 
   std::string Text(const TableRow& row) const {
-    const std::optional<double>& raw = row.*value;
+    const std::optional<double>& raw = row.figures[index];
     return Thousands(raw ? std::optional(*raw * scale) : raw, decimals);
   }
 };
 
 using Groups = std::vector<TableGroup>;
 
-double Largest(const Groups& groups, std::optional<double> TableRow::*value) {
+double Largest(const Groups& groups, size_t figure) {
   double largest = 0;
   for (const TableGroup& group : groups) {
     for (const TableRow& row : group.rows) {
-      if (std::isfinite((row.*value).value_or(0))) {
-        largest = std::max(largest, (row.*value).value_or(0));
-      }
+      largest = std::max(largest, row.figures[figure].value_or(0));
     }
   }
   return largest;
 }
 
-Column Latency(const Groups& groups, const std::string& name,
-               std::optional<double> TableRow::*value) {
-  const double largest = Largest(groups, value);
-  Column column{name, "ms", value};
-  if (largest >= kSecondsFromMs) {
+/// Large figures have fewer decimals, and very long latencies are seconds.
+void Suit(Column& column, double largest) {
+  const std::string_view unit = column.bottom;
+  if (unit == "tokens/s") {
+    column.decimals = largest >= 1000 ? 0 : 1;
+  } else if (unit == "ms" && largest >= kSecondsFromMs) {
     column.bottom = "s";
     column.scale = 1e-3;
     column.decimals = 1;
-  } else {
+  } else if (unit == "ms") {
     column.decimals = largest >= 1000 ? 0 : largest >= 10 ? 1 : 2;
   }
-  return column;
 }
 
 /// The columns behind the name, the same for all groups so that the eye can run down the whole
 /// table.
 std::vector<Column> MakeColumns(const Groups& groups) {
-  const double output = Largest(groups, &TableRow::output_tokens_per_s);
-  std::vector<Column> columns = {
-      {"KV", "waste %", &TableRow::waste_percent, 1},
-      {"KV", "live %", &TableRow::live_percent, 1},
-      {"", "running", &TableRow::running, 1},
-      {"", "peak", &TableRow::peak_running},
-      {"", "preempt", &TableRow::preemptions},
-      {"output", "tokens/s", &TableRow::output_tokens_per_s, output >= 1000 ? 0 : 1},
-      Latency(groups, "TTFT", &TableRow::median_ttft_ms),
-      Latency(groups, "TPOT", &TableRow::median_tpot_ms),
-      {"", "done", &TableRow::completed},
-      {"", "reject", &TableRow::rejected},
-  };
-  for (Column& column : columns) {
-    column.width = std::max(column.top.size(), column.bottom.size());
+  std::vector<Column> columns;
+  for (const RecordField& field : TableFields()) {
+    const ColumnHeading& heading = field.field().options.heading;
+    Column column{heading.top, heading.bottom, columns.size(), heading.decimals};
+    Suit(column, Largest(groups, column.index));
+    column.width = std::max(std::strlen(column.top), std::strlen(column.bottom));
     for (const TableGroup& group : groups) {
       for (const TableRow& row : group.rows) {
         column.width = std::max(column.width, column.Text(row).size());
       }
     }
+    columns.push_back(column);
   }
   return columns;
 }
@@ -172,22 +161,19 @@ std::string RenderGroup(const TableGroup& group, const Layout& layout) {
 }
 
 std::string Legend() {
-  static constexpr std::array<std::array<const char*, 2>, 10> kLines = {{
-      {"design", "a way to give KV slots to sequences; behind the slash its block size in tokens"},
-      {"KV waste", "of the slots taken, those that hold no token; mean over steps"},
-      {"KV live", "of all slots, those that hold a token; mean over steps"},
-      {"running",
-       "requests running, mean over the steps that left others waiting; - where none did"},
-      {"peak", "most requests running in one step"},
-      {"preempt", "how often a running request had to give its slots back and start again"},
-      {"output", "tokens generated a second, prompts not counted"},
-      {"TTFT", "median time to first token, from the request's scheduled arrival"},
-      {"TPOT", "median over requests of the time for each further token"},
-      {"reject", "requests that can never fit; done are those that completed"},
-  }};
-  std::string text;
-  for (const auto& [word, meaning] : kLines) {
-    text += fmt::format("{:<10} {}\n", word, meaning);
+  std::string text =
+      fmt::format("{:<10} {}\n", "design",
+                  "a way to give KV slots to sequences; behind the slash its block size in tokens");
+  for (const RecordField& field : TableFields()) {
+    const ColumnHeading& heading = field.field().options.heading;
+    const std::string_view word = *heading.top == '\0' ? heading.bottom : heading.name;
+    if (word == "done") {
+      continue;  // stands beside those that were rejected
+    }
+    text += fmt::format("{:<10} {}{}\n", word, field.field().meaning,
+                        word == "running"  ? "; - where none did"
+                        : word == "reject" ? "; done are those that completed"
+                                           : "");
   }
   return text;
 }

@@ -14,6 +14,7 @@
 namespace kvbench {
 namespace {
 
+constexpr std::string_view kRunningWhileWaiting = "while_waiting.mean_running_requests";
 using Notes = std::vector<std::string>;
 
 /// Says each distinct text once, with the rows it is true of in front; rows with an empty text say
@@ -60,21 +61,22 @@ void AddGain(const TableGroup& group, Notes& notes) {
     }
     const TableRow* best = nullptr;
     for (const TableRow& row : group.rows) {
-      if (row.varying == base.varying && row.output_tokens_per_s &&
-          (best == nullptr || *row.output_tokens_per_s > *best->output_tokens_per_s)) {
+      if (row.varying == base.varying && row.output() &&
+          (best == nullptr || *row.output() > *best->output())) {
         best = &row;
       }
     }
-    if (best == nullptr || base.output_tokens_per_s.value_or(0) <= 0 ||
-        *best->output_tokens_per_s < kGainWorthSaying * *base.output_tokens_per_s) {
+    if (best == nullptr || base.output().value_or(0) <= 0 ||
+        *best->output() < kGainWorthSaying * *base.output()) {
       continue;
     }
-    std::string note =
-        fmt::format("Most output: {}, {:.1f} times the output tokens/s of {}", best->full_name(),
-                    *best->output_tokens_per_s / *base.output_tokens_per_s, base.name);
-    if (best->running && base.running.value_or(0) > 0) {
+    std::string note = fmt::format("Most output: {}, {:.1f} times the output tokens/s of {}",
+                                   best->full_name(), *best->output() / *base.output(), base.name);
+    const std::optional<double>& running = best->Figure(kRunningWhileWaiting);
+    const std::optional<double>& base_running = base.Figure(kRunningWhileWaiting);
+    if (running && base_running.value_or(0) > 0) {
       note += fmt::format("; while others waited, {:.1f} times the requests running",
-                          *best->running / *base.running);
+                          *running / *base_running);
       const double waiting_throughput = OutputWhileWaiting(*best) / OutputWhileWaiting(base);
       if (std::isfinite(waiting_throughput)) {
         note += fmt::format(" and {:.1f} times the output tokens/s", waiting_throughput);
@@ -212,14 +214,14 @@ void AddRepetitions(const TableGroup& group, Notes& notes) {
   double spread = 0;
   for (const TableRow& row : group.rows) {
     most = std::max(most, row.repetitions.size());
-    if (row.output_tokens_per_s.value_or(0) > 0) {
-      double low = *row.output_tokens_per_s;
+    if (row.output().value_or(0) > 0) {
+      double low = *row.output();
       double high = low;
       for (const RunRecord* run : row.repetitions) {
         low = std::min(low, run->output_throughput.value_or(low));
         high = std::max(high, run->output_throughput.value_or(high));
       }
-      spread = std::max(spread, (high - low) / *row.output_tokens_per_s);
+      spread = std::max(spread, (high - low) / *row.output());
     }
   }
   if (most > 1) {

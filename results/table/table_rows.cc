@@ -14,45 +14,9 @@
 namespace kvbench {
 namespace {
 
-template <typename Get>
-std::optional<double> MedianOf(const std::vector<const RunRecord*>& runs, Get get) {
-  std::vector<double> values;
-  for (const RunRecord* run : runs) {
-    if (const std::optional<double> value = get(*run)) {
-      values.push_back(*value);
-    }
-  }
-  return Median(std::move(values));
-}
-
-std::optional<double> Percent(const std::optional<double>& share) {
-  return share ? std::optional(100 * *share) : std::nullopt;
-}
-
 std::string RowName(const DesignInfo& design) {
   const std::string name = PrintableAscii(design.name);
   return design.block_size ? fmt::format("{}/{}", name, *design.block_size) : name;
-}
-
-void FillFigures(TableRow& row) {
-  const auto& runs = row.repetitions;
-  using Value = std::optional<double>;
-  row.waste_percent =
-      MedianOf(runs, [](const RunRecord& run) { return Percent(run.kv.waste_of_allocated); });
-  row.live_percent =
-      MedianOf(runs, [](const RunRecord& run) { return Percent(run.kv.token_usage); });
-  row.running = MedianOf(runs, [](const RunRecord& run) {
-    return run.while_waiting ? run.while_waiting->mean_running_requests : Value();
-  });
-  row.peak_running =
-      MedianOf(runs, [](const RunRecord& run) { return Value(run.peak_running_requests); });
-  row.preemptions = MedianOf(runs, [](const RunRecord& run) { return Value(run.preemptions); });
-  row.output_tokens_per_s =
-      MedianOf(runs, [](const RunRecord& run) { return run.output_throughput; });
-  row.median_ttft_ms = MedianOf(runs, [](const RunRecord& run) { return run.ttft.median; });
-  row.median_tpot_ms = MedianOf(runs, [](const RunRecord& run) { return run.tpot.median; });
-  row.completed = MedianOf(runs, [](const RunRecord& run) { return Value(run.completed); });
-  row.rejected = MedianOf(runs, [](const RunRecord& run) { return Value(run.rejected); });
 }
 
 /// The group's key. Rates and seeds are in the digest, but two traces may have the same requests.
@@ -138,6 +102,39 @@ void SortByVaryingAxes(std::vector<TableRow>& rows) {
 
 }  // namespace
 
+const std::vector<RecordField>& TableFields() {
+  static const std::vector<RecordField> fields = [] {
+    std::vector<RecordField> made;
+    for (const char* path :
+         {"kv.waste_of_allocated", "kv.token_usage", "while_waiting.mean_running_requests",
+          "peak_running_requests", "preemptions", "output_throughput", "median_ttft_ms",
+          "median_tpot_ms", "completed", "rejected"}) {
+      made.emplace_back(path);
+    }
+    return made;
+  }();
+  return fields;
+}
+
+std::optional<double> MedianShown(const std::vector<const RunRecord*>& runs,
+                                  const RecordField& field) {
+  std::vector<double> values;
+  for (const RunRecord* run : runs) {
+    if (const std::optional<double> value = field.Shown(*run)) {
+      values.push_back(*value);
+    }
+  }
+  return Median(std::move(values));
+}
+
+const std::optional<double>& TableRow::Figure(std::string_view path) const {
+  size_t index = 0;
+  while (TableFields()[index].path() != path) {
+    ++index;
+  }
+  return figures[index];
+}
+
 bool TableGroup::Varies(const std::string& axis) const {
   return std::find(varying_axes.begin(), varying_axes.end(), axis) != varying_axes.end();
 }
@@ -171,7 +168,9 @@ std::vector<TableGroup> GroupRuns(const std::vector<const RunRecord*>& runs, Gro
   for (TableGroup& group : groups) {
     for (TableRow& row : group.rows) {
       row.name = RowName(row.run().design);
-      FillFigures(row);
+      for (const RecordField& field : TableFields()) {
+        row.figures.push_back(MedianShown(row.repetitions, field));
+      }
     }
     FindVaryingAxes(group);
     SortByVaryingAxes(group.rows);

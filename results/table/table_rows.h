@@ -2,11 +2,20 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "results/record/field.h"
 #include "results/record/record.h"
 
 namespace kvbench {
+
+/// The fields of a run that a row shows, in the table's order.
+const std::vector<RecordField>& TableFields();
+
+/// The median of what the runs have of a field, as it is shown; nothing where none has it.
+std::optional<double> MedianShown(const std::vector<const RunRecord*>& runs,
+                                  const RecordField& field);
 
 /// One line of the table: all repetitions of one label. Figures are medians over them.
 struct TableRow {
@@ -15,17 +24,11 @@ struct TableRow {
   std::string
       varying;  ///< axes besides the design that vary in the group: "max-num-seqs=256"; often empty
 
-  std::optional<double> waste_percent;  ///< KV waste of allocated slots
-  std::optional<double> live_percent;   ///< of the capacity
-  std::optional<double> running;        ///< mean over the steps that left requests waiting
-  std::optional<double> peak_running;
-  std::optional<double> preemptions;
-  std::optional<double> output_tokens_per_s;
-  std::optional<double> median_ttft_ms;
-  std::optional<double> median_tpot_ms;
-  std::optional<double> completed;
-  std::optional<double> rejected;
+  std::vector<std::optional<double>> figures;  ///< of TableFields, as they are shown
 
+  /// The figure of a path in TableFields.
+  const std::optional<double>& Figure(std::string_view path) const;
+  const std::optional<double>& output() const { return Figure("output_throughput"); }
   const RunRecord& run() const { return *repetitions.front(); }
   /// The name, with the varying axes behind it, for sentences.
   std::string full_name() const { return varying.empty() ? name : name + " (" + varying + ")"; }

@@ -38,7 +38,7 @@ double ServiceSeconds() {
   axes["requests"] = {"1"};
   axes["rate"] = {"1"};
   const std::optional<RunRecord> record = RunOnce(PlanRuns(ExpandRuns(axes)).at(0), {});
-  return *record->e2el.max / 1000;
+  return *record->e2el["max"] / 1000;
 }
 
 TEST(SearchRateTest, FindsAnEdgeFromBelowAndAbove) {

@@ -47,7 +47,7 @@ TEST_F(CompareTest, EveryFieldOfAModelledRunMustBeEqual) {
       ElementsAre("kv.usage_per_step.rounding 0.03125 0.03125000000000001"));
   EXPECT_THAT(changed([](RunRecord& run) { run.duration = 13.625; }),
               ElementsAre("duration 13.5 13.625"));
-  EXPECT_THAT(changed([](RunRecord& run) { run.ttft.p99 = 1; }),
+  EXPECT_THAT(changed([](RunRecord& run) { run.ttft["p99"] = 1; }),
               ElementsAre(HasSubstr("p99_ttft_ms")));
   EXPECT_THAT(changed([](RunRecord& run) { run.goodput = 1; }), ElementsAre("goodput null 1.0"));
   EXPECT_EQ(changed([](RunRecord& run) { run.kv.usage_over_time.reset(); }).size(), 6);
@@ -76,7 +76,7 @@ TEST_F(CompareTest, CountsOfAMeasuredRunMustBeEqualAndTimesNeedNot) {
   EXPECT_EQ(verdict([](RunRecord& run) { run.verification->passed = false; }), Verdict::kChanged);
   EXPECT_EQ(verdict([](RunRecord& run) { run.bound_by.memory = 0.5; }), Verdict::kChanged);
   EXPECT_EQ(verdict([](RunRecord& run) { run.kv.usage_over_time->live = 0.9; }), Verdict::kSame);
-  EXPECT_EQ(verdict([](RunRecord& run) { run.itl.p95 = 7; }), Verdict::kSame);
+  EXPECT_EQ(verdict([](RunRecord& run) { run.itl["p95"] = 7; }), Verdict::kSame);
   EXPECT_EQ(verdict([](RunRecord& run) { run.phases->dense = 7; }), Verdict::kSame);
   EXPECT_EQ(verdict([](RunRecord& run) { run.verification->max_relative_error = 1e-7; }),
             Verdict::kSame);
@@ -204,7 +204,7 @@ TEST_F(CompareTest, RunsInOneFileOnlyAreNamed) {
 TEST_F(CompareTest, MetricsAreChosenByName) {
   ResultsFile next = Repeated(9, 1);
   for (RunRecord& run : next.runs) {
-    *run.ttft.mean *= 1.5;
+    *run.ttft["mean"] *= 1.5;
   }
   const Comparison comparison =
       Compare(Repeated(9, 1), next, {.metrics = {"output_throughput", "mean_ttft_ms"}});

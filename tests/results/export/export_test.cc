@@ -79,7 +79,7 @@ TEST(ExportVllm, KeysAndUnits) {
   const auto json = VllmJson(file, run);
   EXPECT_EQ(json["date"], "20250131-120000");
   EXPECT_EQ(json["request_rate"], "inf");
-  EXPECT_EQ(json["median_ttft_ms"], *run.ttft.median);
+  EXPECT_EQ(json["median_ttft_ms"], *run.ttft["median"]);
   EXPECT_EQ(json["completed"].get<int64_t>() + json["failed"].get<int64_t>(), 100);
   EXPECT_EQ(json["ttfts"].size(), 100U);
   EXPECT_EQ(json["ttfts"][10], 0.125);  // 125 ms

@@ -101,8 +101,8 @@ TEST_F(Schema, NanAndInfinityAreWrittenAsNull) {
   run.output_throughput = infinity;
   run.request_throughput = -infinity;
   run.total_token_throughput = nan;
-  run.ttft = {nan, nan, nan, nan, nan, nan, nan, nan};
-  run.tpot = {infinity, infinity, infinity, infinity, infinity, infinity, infinity, infinity};
+  run.ttft.values.fill(nan);
+  run.tpot.values.fill(infinity);
   run.itl = Summarize({nan, infinity});
   run.goodput = nan;
   run.normalized_latency_mean_s_per_token = nan;

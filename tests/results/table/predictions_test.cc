@@ -18,7 +18,7 @@ RunRecord Modelled(RunRecord run, double factor) {
   run.executor.tensor_parallel_size = 1;
   run.executor.threads.reset();
   *run.output_throughput *= factor;
-  *run.tpot.mean /= factor;
+  *run.tpot["mean"] /= factor;
   run.label = MakeLabel(run);
   return run;
 }
@@ -53,7 +53,7 @@ TEST(PredictionsTest, WhatIsMissingIsADash) {
   file.runs = {ExampleRun("paged")};
   file.runs.push_back(Modelled(file.runs[0], 1));
   file.runs[0].output_throughput.reset();
-  file.runs[1].tpot.mean.reset();
+  file.runs[1].tpot["mean"].reset();
   EXPECT_FALSE(FindPredictions(file)[0].ThroughputError());
   EXPECT_FALSE(FindPredictions(file)[0].TpotError());
   EXPECT_THAT(RenderPredictions(file), HasSubstr(" - "));

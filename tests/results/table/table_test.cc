@@ -162,8 +162,8 @@ TEST(Table, StaysWithinItsColumnsWhateverTheNumbersAre) {
   run.model.name = "\xc3\xa4\x1b[31m";
   run.trace.name = std::string(80, 'y');
   run.output_throughput = 12'345'678;
-  run.ttft.median = 98'765'432;
-  run.tpot.median = 4'321;
+  run.ttft["median"] = 98'765'432;
+  run.tpot["median"] = 4'321;
   run.completed = 1'234'567;
   run.rejected = 7'654'321;
   run.preemptions = 123'456;
