@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
 #include <string>
 
 #include "base/error.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/machine/version.h"
 
@@ -16,7 +16,7 @@ constexpr int kMachine = 3;
 constexpr int kDefect = 70;  // EX_SOFTWARE: not the user's fault
 
 /// The command line, quoted where a shell needs it, so that it can be pasted again.
-std::string CommandLine(int argc, char** argv) {
+std::string QuotedLine(int argc, char** argv) {
   std::string line = "kvbench";
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -41,16 +41,16 @@ std::string CommandLine(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "kvbench measures KV caches of large language models: memory waste, throughput and latency.");
-  app.name("kvbench");
-  app.set_version_flag("--version",
-                       fmt::format("kvbench {} ({}, {} build, {})", kvbench::Version(),
-                                   kvbench::Commit().empty() ? "no commit" : kvbench::Commit(),
-                                   kvbench::BuildType(), kvbench::Compiler()));
-  app.require_subcommand(1);
-  app.footer("Start with: kvbench run quick");
-  kvbench::Invocation invocation{.command_line = CommandLine(argc, argv)};
+  const kvbench::CommandLine line(
+      "kvbench",
+      "kvbench measures KV caches of large language models: memory waste, throughput and latency.",
+      fmt::format("kvbench {} ({}, {} build, {})", kvbench::Version(),
+                  kvbench::Commit().empty() ? "no commit" : kvbench::Commit(), kvbench::BuildType(),
+                  kvbench::Compiler()));
+  const kvbench::Command app = line.root();
+  app.RequireSubcommand();
+  app.Footer("Start with: kvbench run quick");
+  kvbench::Invocation invocation{.command_line = QuotedLine(argc, argv)};
   kvbench::AddRunCommand(app, invocation);
   kvbench::AddPaperCommand(app, invocation);
   kvbench::AddCompareCommand(app, invocation);
@@ -61,10 +61,10 @@ int main(int argc, char** argv) {
   kvbench::AddTraceCommand(app, invocation);
   kvbench::AddInfoCommand(app, invocation);
   try {
-    app.parse(argc, argv);
+    line.Run(argc, argv);
     return invocation.exit_code;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kBadInput;  // prints help, the version, or what is wrong
+  } catch (const kvbench::CommandLineError&) {
+    return kBadInput;
   } catch (const kvbench::Error& error) {
     fmt::print(stderr, "kvbench: {}\n", error.what());
     return error.exit_code();

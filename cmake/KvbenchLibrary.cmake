@@ -1,8 +1,7 @@
 # kvbench_library(NAME [COLD] [FOLDERS ...] [SOURCES ...] [DEPENDS ...]): one static library for each part of the house,
 # of every source in the folders named. All of them share the warnings, the include root and the floating-point rules set
 # here.
-# COLD: its code is compiled more often than it matters how fast it runs (kvbench_compile_quickly), a few sources of a
-# folder at a time.
+# COLD: its code is compiled more often than it matters how fast it runs (kvbench_compile_quickly).
 function(kvbench_library name)
   cmake_parse_arguments(ARG "COLD" "" "FOLDERS;SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   kvbench_sources(sources ${ARG_FOLDERS})
@@ -11,8 +10,9 @@ function(kvbench_library name)
   kvbench_compile_options(${name})
   if(ARG_COLD)
     kvbench_compile_quickly(${name})
-    kvbench_unity(${name} ${sources})
+    kvbench_precompile(${name} kvbench_base)
   endif()
+  kvbench_unity(${name} ${sources})
 endfunction()
 
 # kvbench_sources(VARIABLE FOLDER...): the sources that lie in these folders, so that a new one needs no line here; but not
@@ -24,6 +24,17 @@ function(kvbench_sources variable)
     list(FILTER sources EXCLUDE REGEX "main\\.cc$")
   endif()
   set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# kvbench_precompile(NAME OWNER [HEADER...]): the headers that most cold sources take seconds to read, read once for
+# OWNER, which must come first, and all that have its flags.
+function(kvbench_precompile name owner)
+  if(name STREQUAL owner)
+    target_precompile_headers(${name} PRIVATE <algorithm> <cmath> <functional> <map> <memory> <optional> <string> <vector>
+      <fmt/format.h> <nlohmann/json.hpp> ${ARGN})
+  else()
+    target_precompile_headers(${name} REUSE_FROM ${owner})
+  endif()
 endfunction()
 
 # kvbench_unity(NAME SOURCE...): compiles the sources of a folder KVBENCH_UNITY at a time: most of what a source costs is
@@ -81,6 +92,7 @@ function(kvbench_test name)
     KVBENCH_PROGRAM="$<TARGET_FILE:kvbench>" KVBENCH_PYTHON="${KVBENCH_PYTHON}")
   kvbench_compile_options(${name})
   kvbench_compile_quickly(${name})
+  kvbench_precompile(${name} kvbench_unit_test <gtest/gtest.h> <gmock/gmock.h>)
   kvbench_unity(${name} ${sources})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
 endfunction()

@@ -2,9 +2,7 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "bench/commands/command_line.h"
 
 namespace kvbench {
 
@@ -18,35 +16,35 @@ struct Invocation {
 
 /// `kvbench run [SUITE]`: replays traces through cache designs, prints the table, writes the
 /// results. Exit code 1 where a verification failed.
-void AddRunCommand(CLI::App& app, Invocation& invocation);
+void AddRunCommand(Command app, Invocation& invocation);
 
 /// `kvbench paper`: the vLLM paper's figures beside ours. Exit code 1 when a row lies outside its
 /// tolerance.
-void AddPaperCommand(CLI::App& app, Invocation& invocation);
+void AddPaperCommand(Command app, Invocation& invocation);
 
 /// `kvbench compare BASE NEW...` and `kvbench compare --exec BASE NEW SUITE`: what changed between
 /// results files, or between two programs that run turn by turn. Exit code 1 where something is
 /// slower or changed.
-void AddCompareCommand(CLI::App& app, Invocation& invocation);
+void AddCompareCommand(Command app, Invocation& invocation);
 
 /// `kvbench merge A B... --out FILE`: one results file of several of the same suite.
-void AddMergeCommand(CLI::App& app, Invocation& invocation);
+void AddMergeCommand(Command app, Invocation& invocation);
 
 /// `kvbench export`: results in other tools' formats.
-void AddExportCommand(CLI::App& app, Invocation& invocation);
+void AddExportCommand(Command app, Invocation& invocation);
 
 /// `kvbench report`: results as tables, or as one page with charts.
-void AddReportCommand(CLI::App& app, Invocation& invocation);
+void AddReportCommand(Command app, Invocation& invocation);
 
 /// `kvbench plan`: what a model leaves to its KV cache on a machine, what fits into it, and what
 /// would.
-void AddPlanCommand(CLI::App& app, Invocation& invocation);
+void AddPlanCommand(Command app, Invocation& invocation);
 
 /// `kvbench trace make | convert | stats`: generates a request trace, turns any trace into our JSON
 /// lines, and describes one.
-void AddTraceCommand(CLI::App& app, Invocation& invocation);
+void AddTraceCommand(Command app, Invocation& invocation);
 
 /// `kvbench info`: what this machine is and what its CPU reaches with the kernels of a run.
-void AddInfoCommand(CLI::App& app, Invocation& invocation);
+void AddInfoCommand(Command app, Invocation& invocation);
 
 }  // namespace kvbench

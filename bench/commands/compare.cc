@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <future>
 #include <memory>
@@ -13,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/commands/flags.h"
 #include "bench/compare/exec_compare.h"
@@ -118,30 +118,26 @@ int Compare(const CompareFlags& flags) {
 
 }  // namespace
 
-void AddCompareCommand(CLI::App& app, Invocation& invocation) {
+void AddCompareCommand(Command app, Invocation& invocation) {
   const auto flags = std::make_shared<CompareFlags>();
-  CLI::App* command = app.add_subcommand("compare", "Say what became slower, faster or different");
-  command->footer(kCompareExamples);
+  const Command command = app.Subcommand("compare", "Say what became slower, faster or different");
+  command.Footer(kCompareExamples);
   command
-      ->add_option("names", flags->names,
-                   "results files, or the JSON of kvbench_micro; with --exec two programs and a "
-                   "suite")
-      ->type_name("BASE NEW...")
-      ->required();
-  command->add_flag("--exec", flags->exec,
-                    "run two programs turn by turn until their timings are told apart");
-  AddVerdictFlags(*command, *flags);
-  command->add_option("--format", flags->format, CompareFormats())
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  command->add_option("--out", flags->out, "the file to write (-: stdout)")
-      ->type_name("FILE")
-      ->capture_default_str();
-  command->add_option("--budget", flags->budget, "pairs of turns at most, with --exec")
-      ->type_name("N")
-      ->check(CLI::Range(1, 60))
-      ->capture_default_str();
-  command->callback([flags, &invocation] { invocation.exit_code = Compare(*flags); });
+      .Add("names", flags->names,
+           "results files, or the JSON of kvbench_micro; with --exec two programs and a "
+           "suite")
+      .Type("BASE NEW...")
+      .Required();
+  command.AddFlag("--exec", flags->exec,
+                  "run two programs turn by turn until their timings are told apart");
+  AddVerdictFlags(command, *flags);
+  command.Add("--format", flags->format, CompareFormats()).Type("FORMAT").ShowDefault();
+  command.Add("--out", flags->out, "the file to write (-: stdout)").Type("FILE").ShowDefault();
+  command.Add("--budget", flags->budget, "pairs of turns at most, with --exec")
+      .Type("N")
+      .Range(1, 60)
+      .ShowDefault();
+  command.Do([flags, &invocation] { invocation.exit_code = Compare(*flags); });
 }
 
 }  // namespace kvbench

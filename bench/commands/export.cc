@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/quoting.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/commands/flags.h"
 #include "bench/input/results_input.h"
@@ -45,8 +46,7 @@ bool IsFolder(const std::string& path) {
 
 void ExportVllm(const ResultsInput& input, const std::string& out) {
   const auto write_run = [](const ResultsFile& file, const RunRecord& run, std::ostream& stream) {
-    stream << VllmJson(file, run).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-           << "\n";
+    stream << DumpJson(VllmJson(file, run)) << "\n";
   };
   if (!IsFolder(out)) {
     WriteOutput(out, [&](std::ostream& stream) {
@@ -103,16 +103,14 @@ void Export(const ExportFlags& flags) {
 
 }  // namespace
 
-void AddExportCommand(CLI::App& app, Invocation&) {
+void AddExportCommand(Command app, Invocation&) {
   const auto flags = std::make_shared<ExportFlags>();
-  CLI::App* command = app.add_subcommand("export", "Write results in other tools' formats");
-  command->footer(kExportExamples);
-  command->add_option("--format", flags->format, "vllm, csv or trace")
-      ->required()
-      ->type_name("FORMAT");
-  AddResultsFlags(*command, *flags, "files of `kvbench run --out`",
+  const Command command = app.Subcommand("export", "Write results in other tools' formats");
+  command.Footer(kExportExamples);
+  command.Add("--format", flags->format, "vllm, csv or trace").Required().Type("FORMAT");
+  AddResultsFlags(command, *flags, "files of `kvbench run --out`",
                   "the file to write, or for vllm a folder (-: stdout)");
-  command->callback([flags] { Export(*flags); });
+  command.Do([flags] { Export(*flags); });
 }
 
 }  // namespace kvbench

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "base/error.h"
 #include "base/quoting.h"
 #include "base/units.h"
+#include "bench/commands/command_line.h"
 #include "results/compare/compare.h"
 
 namespace kvbench {
@@ -32,33 +31,31 @@ double ParseThreshold(const std::string& text) {
 
 }  // namespace
 
-void AddResultsFlags(CLI::App& command, ResultsFlags& flags, const std::string& files_help,
+void AddResultsFlags(Command command, ResultsFlags& flags, const std::string& files_help,
                      const std::string& out_help) {
-  command.add_option("results", flags.files, files_help)->required()->type_name("RESULTS");
+  command.Add("results", flags.files, files_help).Required().Type("RESULTS");
   command
-      .add_option("--only", flags.only,
-                  "runs with this in their label alone: design=paged; may be given several times")
-      ->type_name("AXIS=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--out", flags.out, out_help)->type_name("FILE")->capture_default_str();
+      .Add("--only", flags.only,
+           "runs with this in their label alone: design=paged; may be given several times")
+      .Type("AXIS=VALUE")
+      .Repeatable();
+  command.Add("--out", flags.out, out_help).Type("FILE").ShowDefault();
 }
 
-std::vector<CLI::Option*> AddVerdictFlags(CLI::App& command, VerdictFlags& flags) {
-  return {
-      command.add_option("--threshold", flags.threshold, "how much longer is slower: 5% or 0.05")
-          ->type_name("SHARE")
-          ->capture_default_str(),
-      command
-          .add_option("--metric", flags.metrics,
-                      "timings to compare, as the results file names them [output_throughput; "
-                      "normalized_latency_mean_s_per_token where requests arrive by the clock; "
-                      "real_time_ns of benchmarks]")
-          ->type_name("NAME,...")
-          ->delimiter(','),
-      command.add_flag("--absolute", flags.absolute,
-                       "timings of different days or machines as they are, not as shares of the "
-                       "machines' read roofs")};
+std::vector<CommandOption> AddVerdictFlags(Command command, VerdictFlags& flags) {
+  return {command.Add("--threshold", flags.threshold, "how much longer is slower: 5% or 0.05")
+              .Type("SHARE")
+              .ShowDefault(),
+          command
+              .Add("--metric", flags.metrics,
+                   "timings to compare, as the results file names them [output_throughput; "
+                   "normalized_latency_mean_s_per_token where requests arrive by the clock; "
+                   "real_time_ns of benchmarks]")
+              .Type("NAME,...")
+              .CommaSeparated(),
+          command.AddFlag("--absolute", flags.absolute,
+                          "timings of different days or machines as they are, not as shares of the "
+                          "machines' read roofs")};
 }
 
 CompareOptions ParseVerdictFlags(const VerdictFlags& flags) {

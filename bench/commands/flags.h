@@ -3,10 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "bench/commands/command_line.h"
 
 namespace kvbench {
 
@@ -19,8 +16,8 @@ struct ResultsFlags {
   std::string out = "-";          ///< WriteOutput
 };
 
-/// RESULTS..., --only and --out. `flags` has to live as long as `command`.
-void AddResultsFlags(CLI::App& command, ResultsFlags& flags, const std::string& files_help,
+/// RESULTS..., --only and --out. `flags` has to live as long as the command.
+void AddResultsFlags(Command command, ResultsFlags& flags, const std::string& files_help,
                      const std::string& out_help);
 
 struct CompareOptions;
@@ -32,8 +29,8 @@ struct VerdictFlags {
   bool absolute = false;
 };
 
-/// --threshold, --metric and --absolute. `flags` has to live as long as `command`.
-std::vector<CLI::Option*> AddVerdictFlags(CLI::App& command, VerdictFlags& flags);
+/// --threshold, --metric and --absolute. `flags` has to live as long as the command.
+std::vector<CommandOption> AddVerdictFlags(Command command, VerdictFlags& flags);
 
 /// Throws Error for a threshold that is none.
 CompareOptions ParseVerdictFlags(const VerdictFlags& flags);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/executors/cpu_executor.h"
 #include "bench/executors/cpu_roofs.h"
@@ -146,29 +146,27 @@ void Info(const InfoOptions& options) {
 
 }  // namespace
 
-void AddInfoCommand(CLI::App& app, Invocation&) {
-  CLI::App* info = app.add_subcommand(
+void AddInfoCommand(Command app, Invocation&) {
+  const Command info = app.Subcommand(
       "info", "Show this machine and what its CPU reaches with the kernels of a run");
   const auto options = std::make_shared<InfoOptions>();
-  info->add_option("--model", options->model,
-                   "whose shapes are measured: a built-in model or a config.json")
-      ->capture_default_str();
-  info->add_option("--kv-cache-dtype", options->kv_cache_dtype, "float16, bfloat16 or float32")
-      ->capture_default_str();
-  info->add_option("--threads", options->threads, "how many (0: all cores)")->capture_default_str();
-  info->add_option("--format", options->format, "text or json")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"text", "json"}));
-  CLI::Option* const no_measure =
-      info->add_flag("--no-measure", options->no_measure, "only what needs no measuring");
-  info->add_flag("--measure", options->measure,
-                 "measure again, even if it was done within a day with the same program")
-      ->excludes(no_measure);
-  info->add_flag("--no-cache", options->no_cache,
-                 "neither read nor keep measurements (in $XDG_CACHE_HOME or ~/.cache; a build of "
-                 "changed sources keeps none anyway)");
-  info->footer(kInfoExamples);
-  info->callback([options] { Info(*options); });
+  info.Add("--model", options->model,
+           "whose shapes are measured: a built-in model or a config.json")
+      .ShowDefault();
+  info.Add("--kv-cache-dtype", options->kv_cache_dtype, "float16, bfloat16 or float32")
+      .ShowDefault();
+  info.Add("--threads", options->threads, "how many (0: all cores)").ShowDefault();
+  info.Add("--format", options->format, "text or json").ShowDefault().OneOf({"text", "json"});
+  const CommandOption no_measure =
+      info.AddFlag("--no-measure", options->no_measure, "only what needs no measuring");
+  info.AddFlag("--measure", options->measure,
+               "measure again, even if it was done within a day with the same program")
+      .Excludes(no_measure);
+  info.AddFlag("--no-cache", options->no_cache,
+               "neither read nor keep measurements (in $XDG_CACHE_HOME or ~/.cache; a build of "
+               "changed sources keeps none anyway)");
+  info.Footer(kInfoExamples);
+  info.Do([options] { Info(*options); });
 }
 
 }  // namespace kvbench

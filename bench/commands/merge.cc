@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <deque>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/input/mapped_file.h"
 #include "bench/output/output_file.h"
@@ -52,18 +52,16 @@ void Merge(const MergeFlags& flags, const std::string& command_line) {
 
 }  // namespace
 
-void AddMergeCommand(CLI::App& app, Invocation& invocation) {
+void AddMergeCommand(Command app, Invocation& invocation) {
   const auto flags = std::make_shared<MergeFlags>();
-  CLI::App* command = app.add_subcommand(
+  const Command command = app.Subcommand(
       "merge", "Join results files of the same suite, made on different days or machines");
-  command->footer(kMergeExamples);
-  command->add_option("files", flags->files, "results files of one suite")
-      ->type_name("FILE...")
-      ->required();
-  command->add_option("--out", flags->out, "write the joined results there as JSON")
-      ->type_name("FILE")
-      ->required();
-  command->callback([flags, &invocation] { Merge(*flags, invocation.command_line); });
+  command.Footer(kMergeExamples);
+  command.Add("files", flags->files, "results files of one suite").Type("FILE...").Required();
+  command.Add("--out", flags->out, "write the joined results there as JSON")
+      .Type("FILE")
+      .Required();
+  command.Do([flags, &invocation] { Merge(*flags, invocation.command_line); });
 }
 
 }  // namespace kvbench

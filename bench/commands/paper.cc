@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/output/output_file.h"
 #include "bench/paper/figures.h"
@@ -141,29 +141,26 @@ int Paper(const PaperFlags& flags, const std::string& command_line) {
 
 }  // namespace
 
-void AddPaperCommand(CLI::App& app, Invocation& invocation) {
+void AddPaperCommand(Command app, Invocation& invocation) {
   const auto flags = std::make_shared<PaperFlags>();
-  CLI::App* command =
-      app.add_subcommand("paper", "Put the vLLM paper's figures and claims beside ours");
-  command->footer(kPaperExamples);
+  const Command command =
+      app.Subcommand("paper", "Put the vLLM paper's figures and claims beside ours");
+  command.Footer(kPaperExamples);
   std::string help = "what to show [all]:";
   for (const PaperFigure& figure : PaperFigures()) {
     help += fmt::format("\n{}: {}", figure.key, figure.summary);
   }
-  command->add_option("figure", flags->figures, help + "\nor all")->type_name("FIGURE");
+  command.Add("figure", flags->figures, help + "\nor all").Type("FIGURE");
   command
-      ->add_option("--seeds", flags->seeds,
-                   "seeds 0 to N - 1; tolerances are for those of the suites [20, rates 5]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 10'000));
-  command->add_option("--jobs", flags->jobs, "runs at one time [all cores]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000));
-  command->add_option("--format", flags->format, "text, markdown, latex or csv [text]")
-      ->type_name("FORMAT");
-  command->add_option("--out", flags->out, "write every row and the runs' means there as JSON")
-      ->type_name("FILE");
-  command->callback(
+      .Add("--seeds", flags->seeds,
+           "seeds 0 to N - 1; tolerances are for those of the suites [20, rates 5]")
+      .Type("N")
+      .Range(1, 10'000);
+  command.Add("--jobs", flags->jobs, "runs at one time [all cores]").Type("N").Range(1, 1'000);
+  command.Add("--format", flags->format, "text, markdown, latex or csv [text]").Type("FORMAT");
+  command.Add("--out", flags->out, "write every row and the runs' means there as JSON")
+      .Type("FILE");
+  command.Do(
       [flags, &invocation] { invocation.exit_code = Paper(*flags, invocation.command_line); });
 }
 

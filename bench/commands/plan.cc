@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "base/quoting.h"
 #include "base/units.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/output/output_file.h"
 #include "bench/plan/plan_report.h"
@@ -201,26 +201,26 @@ void Plan(const PlanOptions& options) {
 
 }  // namespace
 
-void AddPlanCommand(CLI::App& app, Invocation&) {
+void AddPlanCommand(Command app, Invocation&) {
   const auto options = std::make_shared<PlanOptions>();
-  CLI::App* command = app.add_subcommand(
+  const Command command = app.Subcommand(
       "plan", "Plan memory: what fits on a machine, how often, and what would make it fit");
-  command->footer(kPlanExamples);
+  command.Footer(kPlanExamples);
   const auto add = [&](const char* flag, std::string& value, const char* type,
                        const std::string& help, const char* group) {
-    CLI::Option* option = command->add_option(flag, value, help)->type_name(type)->group(group);
+    const CommandOption option = command.Add(flag, value, help).Type(type).Group(group);
     if (!value.empty()) {
-      option->default_str(value);
+      option.ShowDefault(value);
     }
     return option;
   };
   constexpr const char* kWhat = "What it is for";
   add("--model", options->model, "NAME|FILE",
       "a built-in model, or the path of a Hugging Face config.json", kWhat)
-      ->required();
+      .Required();
   add("--hardware", options->hardware, "NAME|FILE",
       "built-in hardware, or the path of a JSON file that describes one", kWhat)
-      ->required();
+      .Required();
   add("--context", options->context, "N,N",
       "tokens of a request, prompt and output (default: max_model_len)", kWhat);
   add("--batch", options->batch, "N,N", "requests at once", kWhat);
@@ -244,7 +244,7 @@ void AddPlanCommand(CLI::App& app, Invocation&) {
   add("--gpu-hour-price", options->gpu_hour_price, "USD",
       "of one device: adds the modelled cost of a million output tokens", kResult);
   add("--format", options->format, "text|json", "of what is printed", kResult);
-  command->callback([options] { Plan(*options); });
+  command.Do([options] { Plan(*options); });
 }
 
 }  // namespace kvbench

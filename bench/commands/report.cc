@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/commands/flags.h"
 #include "bench/commands/report_verdicts.h"
@@ -253,28 +253,28 @@ void Report(const ReportFlags& flags) {
 
 }  // namespace
 
-void AddReportCommand(CLI::App& app, Invocation&) {
+void AddReportCommand(Command app, Invocation&) {
   const auto flags = std::make_shared<ReportFlags>();
-  CLI::App* command =
-      app.add_subcommand("report", "Show results as one page with charts, or as tables");
-  command->footer(kReportExamples);
+  const Command command =
+      app.Subcommand("report", "Show results as one page with charts, or as tables");
+  command.Footer(kReportExamples);
   command
-      ->add_option("--format", flags->format,
-                   "html, markdown, latex or csv [html for --out NAME.html, else markdown]")
-      ->type_name("FORMAT");
-  AddResultsFlags(*command, *flags,
+      .Add("--format", flags->format,
+           "html, markdown, latex or csv [html for --out NAME.html, else markdown]")
+      .Type("FORMAT");
+  AddResultsFlags(command, *flags,
                   "files of `kvbench run --out`, of kvbench paper or kvbench_micro",
                   "the file to write (-: stdout)");
-  CLI::Option* const base =
+  const CommandOption base =
       command
-          ->add_option("--base", flags->base,
-                       "judge each run against this file's, as kvbench compare does; the exit code "
-                       "is 0 whatever comes out")
-          ->type_name("RESULTS");
-  for (CLI::Option* option : AddVerdictFlags(*command, flags->verdicts)) {
-    option->needs(base);
+          .Add("--base", flags->base,
+               "judge each run against this file's, as kvbench compare does; the exit code "
+               "is 0 whatever comes out")
+          .Type("RESULTS");
+  for (const CommandOption option : AddVerdictFlags(command, flags->verdicts)) {
+    option.Needs(base);
   }
-  command->callback([flags] { Report(*flags); });
+  command.Do([flags] { Report(*flags); });
 }
 
 }  // namespace kvbench

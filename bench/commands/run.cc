@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/machine/environment.h"
 #include "bench/machine/gpu.h"
@@ -230,56 +230,54 @@ int Run(const RunOptions& options, const std::string& command_line) {
 
 }  // namespace
 
-void AddRunCommand(CLI::App& app, Invocation& invocation) {
+void AddRunCommand(Command app, Invocation& invocation) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command =
-      app.add_subcommand("run", "Replay a trace through cache designs and measure them");
-  command->footer(kRunExamples);
+  const Command command =
+      app.Subcommand("run", "Replay a trace through cache designs and measure them");
+  command.Footer(kRunExamples);
   command
-      ->add_option(
-          "suite", options->suite,
-          "a built-in suite (quick, paper/fig2, ...) or a JSON file with these parameters as keys")
-      ->type_name("SUITE");
+      .Add("suite", options->suite,
+           "a built-in suite (quick, paper/fig2, ...) or a JSON file with these parameters as keys")
+      .Type("SUITE");
   for (const RunField& field : RunFields()) {
     command
-        ->add_option_function<std::string>(
+        .Add(
             "--" + std::string(field.name),
             [options, name = std::string(field.name)](const std::string& text) {
               options->flags[name] = text;
             },
             std::string(field.help))
-        ->type_name(std::string(field.value_name))
-        ->group(std::string(field.group));
+        .Type(std::string(field.value_name))
+        .Group(std::string(field.group));
   }
-  command->add_option("--repetitions", options->how.repetitions, "measure everything so often [1]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 10'000))
-      ->group("How it runs");
-  command->add_option("--jobs", options->how.jobs, "modelled runs at one time [all cores]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000))
-      ->group("How it runs");
+  command.Add("--repetitions", options->how.repetitions, "measure everything so often [1]")
+      .Type("N")
+      .Range(1, 10'000)
+      .Group("How it runs");
+  command.Add("--jobs", options->how.jobs, "modelled runs at one time [all cores]")
+      .Type("N")
+      .Range(1, 1'000)
+      .Group("How it runs");
   command
-      ->add_flag("--step-by-step", options->how.step_by_step,
-                 "modelled: no equal steps at once; the same result, slower")
-      ->group("How it runs");
+      .AddFlag("--step-by-step", options->how.step_by_step,
+               "modelled: no equal steps at once; the same result, slower")
+      .Group("How it runs");
   command
-      ->add_flag(
-          "--read-roof", options->read_roof,
-          "measure what this machine reads from memory around the measured runs, with as many "
-          "threads, so that files of different days and machines can be compared")
-      ->group("How it runs");
-  command->add_option("--out", options->out, "write the results there as JSON")
-      ->type_name("FILE")
-      ->group("Result");
+      .AddFlag("--read-roof", options->read_roof,
+               "measure what this machine reads from memory around the measured runs, with as many "
+               "threads, so that files of different days and machines can be compared")
+      .Group("How it runs");
+  command.Add("--out", options->out, "write the results there as JSON")
+      .Type("FILE")
+      .Group("Result");
   command
-      ->add_option("--trace-events", options->trace_events,
-                   "write what measured runs did when, for Perfetto or chrome://tracing")
-      ->type_name("FILE")
-      ->group("Result");
-  command->add_flag("--detailed", options->how.detailed, "keep one value for each request")
-      ->group("Result");
-  command->callback(
+      .Add("--trace-events", options->trace_events,
+           "write what measured runs did when, for Perfetto or chrome://tracing")
+      .Type("FILE")
+      .Group("Result");
+  command.AddFlag("--detailed", options->how.detailed, "keep one value for each request")
+      .Group("Result");
+  command.Do(
       [options, &invocation] { invocation.exit_code = Run(*options, invocation.command_line); });
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <ostream>
@@ -8,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/quoting.h"
+#include "bench/commands/command_line.h"
 #include "bench/commands/commands.h"
 #include "bench/output/output_file.h"
 #include "workloads/traces/arrivals.h"
@@ -65,65 +65,62 @@ std::string StatsTable(const Trace& trace) {
   return table;
 }
 
-void AddReadOptions(CLI::App& command, TraceOptions& options) {
-  command.add_option("file", options.file, "the trace: " + ReadableTraces())->required();
-  command.add_option("--columns", options.read.columns,
-                     "of other CSV: arrival=NAME:UNIT,prompt=NAME,output=NAME; units s, ms, us, "
-                     "ns, timestamp");
-  command.add_option("--limit", options.read.limit, "only the first so many requests (0: all)")
-      ->capture_default_str();
+void AddReadOptions(Command command, TraceOptions& options) {
+  command.Add("file", options.file, "the trace: " + ReadableTraces()).Required();
+  command.Add("--columns", options.read.columns,
+              "of other CSV: arrival=NAME:UNIT,prompt=NAME,output=NAME; units s, ms, us, "
+              "ns, timestamp");
+  command.Add("--limit", options.read.limit, "only the first so many requests (0: all)")
+      .ShowDefault();
 }
 
-void AddOut(CLI::App& command, TraceOptions& options) {
-  command.add_option("--out", options.out, "the file to write (-: standard output)")
-      ->capture_default_str();
+void AddOut(Command command, TraceOptions& options) {
+  command.Add("--out", options.out, "the file to write (-: standard output)").ShowDefault();
 }
 
-void AddMake(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
-  CLI::App* make =
-      trace.add_subcommand("make", "Generate a trace; the same seed gives the same bytes");
+void AddMake(Command trace, const std::shared_ptr<TraceOptions>& options) {
+  const Command make =
+      trace.Subcommand("make", "Generate a trace; the same seed gives the same bytes");
   GeneratorSpec& spec = options->generate;
-  make->add_option(
-          "--lengths", spec.lengths,
-          fmt::format("prompt and output tokens: fixed:prompt=128:output=64, "
-                      "uniform:prompt=16-512:output=1-256, "
-                      "lognormal:prompt_mean=161:prompt_sd=300:output_mean=338:output_sd=284, "
-                      "or one of {}; all with :scale=0.25, :cap=2048, :over=clip|redraw",
-                      fmt::join(LengthTableNames(), ", ")))
-      ->required();
-  make->add_option("--arrivals", spec.arrivals, "poisson, gamma:cv=2, constant, all-at-once")
-      ->capture_default_str();
-  make->add_option("--rate", spec.rate, "requests per second; inf: all at once");
-  make->add_option("--requests", spec.requests, "how many")->required();
-  make->add_option("--seed", spec.seed, "whole number from 0")->capture_default_str();
-  AddOut(*make, *options);
-  make->footer(
+  make.Add("--lengths", spec.lengths,
+           fmt::format("prompt and output tokens: fixed:prompt=128:output=64, "
+                       "uniform:prompt=16-512:output=1-256, "
+                       "lognormal:prompt_mean=161:prompt_sd=300:output_mean=338:output_sd=284, "
+                       "or one of {}; all with :scale=0.25, :cap=2048, :over=clip|redraw",
+                       fmt::join(LengthTableNames(), ", ")))
+      .Required();
+  make.Add("--arrivals", spec.arrivals, "poisson, gamma:cv=2, constant, all-at-once").ShowDefault();
+  make.Add("--rate", spec.rate, "requests per second; inf: all at once");
+  make.Add("--requests", spec.requests, "how many").Required();
+  make.Add("--seed", spec.seed, "whole number from 0").ShowDefault();
+  AddOut(make, *options);
+  make.Footer(
       "Example:\n  kvbench trace make --lengths sharegpt:scale=0.25 --rate 4 --requests 100 --seed "
       "1 "
       "--out sharegpt.jsonl");
-  make->callback([options] {
+  make.Do([options] {
     CheckOutput(options->out);
     Write(MakeTrace(options->generate), options->out);
   });
 }
 
-void AddConvert(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
-  CLI::App* convert = trace.add_subcommand(
+void AddConvert(Command trace, const std::shared_ptr<TraceOptions>& options) {
+  const Command convert = trace.Subcommand(
       "convert", "Turn any trace into JSON lines with the same digest, or give it other arrivals");
-  AddReadOptions(*convert, *options);
-  convert->add_option(
+  AddReadOptions(convert, *options);
+  convert.Add(
       "--arrivals", options->arrivals,
       "poisson, gamma:cv=2, constant, all-at-once, or file:speed=2 (default: as in the file)");
-  convert->add_option("--rate", options->generate.rate, "requests per second; inf: all at once");
-  convert->add_option("--seed", options->generate.seed, "of the arrivals, a whole number from 0")
-      ->capture_default_str();
-  AddOut(*convert, *options);
-  convert->footer(
+  convert.Add("--rate", options->generate.rate, "requests per second; inf: all at once");
+  convert.Add("--seed", options->generate.seed, "of the arrivals, a whole number from 0")
+      .ShowDefault();
+  AddOut(convert, *options);
+  convert.Footer(
       "Example (the first line makes the file that the second reads):\n"
       "  kvbench trace make --lengths alpaca --arrivals all-at-once --requests 100 --out "
       "alpaca.jsonl\n"
       "  kvbench trace convert alpaca.jsonl --arrivals gamma:cv=2 --rate 4 --out bursty.jsonl");
-  convert->callback([options] {
+  convert.Do([options] {
     CheckOutput(options->out);
     Trace read = ReadTrace(options->file, options->read);
     if (!options->arrivals.empty()) {
@@ -133,14 +130,14 @@ void AddConvert(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
   });
 }
 
-void AddStats(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
-  CLI::App* stats = trace.add_subcommand("stats", "Describe a trace: arrivals, lengths, digest");
-  AddReadOptions(*stats, *options);
-  stats->footer(
+void AddStats(Command trace, const std::shared_ptr<TraceOptions>& options) {
+  const Command stats = trace.Subcommand("stats", "Describe a trace: arrivals, lengths, digest");
+  AddReadOptions(stats, *options);
+  stats.Footer(
       "Example (the first line makes the file that the second reads):\n"
       "  kvbench trace make --lengths sharegpt --rate 4 --requests 1000 --out sharegpt.jsonl\n"
       "  kvbench trace stats sharegpt.jsonl");
-  stats->callback([options] {
+  stats.Do([options] {
     const std::string table = StatsTable(ReadTrace(options->file, options->read));
     WriteStandardOutput([&](std::ostream& out) { out << table; });
   });
@@ -148,16 +145,16 @@ void AddStats(CLI::App& trace, const std::shared_ptr<TraceOptions>& options) {
 
 }  // namespace
 
-void AddTraceCommand(CLI::App& app, Invocation&) {
-  CLI::App* trace = app.add_subcommand("trace", "Make, convert and describe request traces");
-  trace->require_subcommand(1);
-  trace->footer(
+void AddTraceCommand(Command app, Invocation&) {
+  const Command trace = app.Subcommand("trace", "Make, convert and describe request traces");
+  trace.RequireSubcommand();
+  trace.Footer(
       "Example:\n  kvbench trace make --lengths sharegpt --rate 4 --requests 1000 --out "
       "sharegpt.jsonl");
   const auto options = std::make_shared<TraceOptions>();
-  AddMake(*trace, options);
-  AddConvert(*trace, options);
-  AddStats(*trace, options);
+  AddMake(trace, options);
+  AddConvert(trace, options);
+  AddStats(trace, options);
 }
 
 }  // namespace kvbench

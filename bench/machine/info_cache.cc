@@ -7,6 +7,7 @@
 #include <ostream>
 #include <system_error>
 
+#include "base/json.h"
 #include "bench/output/output_file.h"
 
 namespace kvbench {
@@ -105,10 +106,12 @@ void ReadMeasurement(const nlohmann::json& json, MeasuredInfo& measured) {
 /// The file's entries, newest first; none where there is no such file or it is something else.
 nlohmann::json Entries(const std::filesystem::path& file) {
   std::ifstream stream(file);
-  const nlohmann::json json = nlohmann::json::parse(stream, nullptr, false);
-  if (json.is_object() && json.value("format", nlohmann::json()) == kFormat &&
-      json.contains("entries") && json["entries"].is_array()) {
-    return json["entries"];
+  try {
+    const nlohmann::json json = ParseJson(std::string(std::istreambuf_iterator<char>(stream), {}));
+    if (json.value("format", nlohmann::json()) == kFormat && json.at("entries").is_array()) {
+      return json["entries"];
+    }
+  } catch (const nlohmann::json::exception&) {
   }
   return nlohmann::json::array();
 }
@@ -177,9 +180,7 @@ void InfoCache::Keep(const InfoReport& report) const {
   std::error_code ignored;  // what is wrong shows when the file is written
   std::filesystem::create_directories(file_.parent_path(), ignored);
   const nlohmann::json json = {{"format", kFormat}, {"entries", std::move(entries)}};
-  WriteFileAtomically(file_.string(), [&](std::ostream& out) {
-    out << json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  });
+  WriteFileAtomically(file_.string(), [&](std::ostream& out) { out << DumpJson(json, 1) << "\n"; });
 }
 
 }  // namespace kvbench

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "bench/machine/environment.h"
 
@@ -326,7 +327,7 @@ std::string InfoJson(const InfoReport& report) {
                      {"measured", report.measured ? MeasuredJson(*report.measured) : Json(nullptr)},
                      {"warnings", report.doubts}};
   // A model may be named after a file whose name is no UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return DumpJson(json, 2) + "\n";
 }
 
 }  // namespace kvbench

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/statistics.h"
 
 namespace kvbench {
@@ -119,7 +120,7 @@ void Judge(PaperRow& row) {
 }
 
 PaperSection BuildSection(const std::string& key, const PaperValues& samples) {
-  const nlohmann::json all = nlohmann::json::parse(PaperReference());
+  const nlohmann::json all = ParseJson(PaperReference());
   if (!all.at("sections").contains(key)) {
     throw Error(fmt::format("there is no section {} in results/reference/paper.json", key));
   }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "bench/run/run_spec.h"
 #include "workloads/embedded_data.h"
 
@@ -41,7 +42,7 @@ std::string ValueText(const nlohmann::json& value, const std::string& where) {
     return value.get<bool>() ? "on" : "off";
   }
   if (value.is_number()) {
-    return value.dump();
+    return DumpJson(value);
   }
   throw Error(fmt::format("{}: expected a string, a number, true, false or a list of them", where));
 }
@@ -108,7 +109,7 @@ Suite LoadSuite(const std::string& path_or_name) {
 Suite ParseSuite(const std::string& text, const std::string& path_or_name) {
   nlohmann::json json;
   try {
-    json = nlohmann::json::parse(text);
+    json = ParseJson(text);
   } catch (const nlohmann::json::parse_error& error) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
     throw Error(fmt::format("suite '{}', line {}: not valid JSON", path_or_name,

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace kvbench {
 namespace {
@@ -80,7 +81,7 @@ void BenchmarkReader::Finish(const Json& head) {
   const Json cpus = context.is_object() ? context.value("num_cpus", Json()) : Json();
   const std::string machine = text("cpu_model", text("host_name", "an unknown CPU").c_str());
   const std::string made_on =
-      fmt::format("{}{} on {}", machine, cpus.is_number() ? ", " + cpus.dump() + " cores" : "",
+      fmt::format("{}{} on {}", machine, cpus.is_number() ? ", " + DumpJson(cpus) + " cores" : "",
                   text("date", "an unknown day").substr(0, 10));
   for (ComparedRun& run : file_.runs) {
     run.made_on = made_on;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "results/compare/benchmark_reader.h"
 #include "results/json/json_parts.h"
 #include "results/json/json_value.h"
@@ -74,7 +75,7 @@ ComparedRun Compress(ComparedFile& file, const Json& run, const std::string& nam
   std::string path;
   Flatten(run, path, [&](const std::string& field, const Json& content) {
     if (MustBeEqual(compared.kind, field)) {
-      compared.exact.push_back({file.Name(field), content.dump()});
+      compared.exact.push_back({file.Name(field), DumpJson(content)});
     }
   });
   if (compared.kind == RunKind::kAllAtOnce || compared.kind == RunKind::kTimed) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/json.h"
 #include "results/record/field.h"
 #include "results/record/json_writer.h"
 
@@ -15,7 +16,7 @@ std::string CsvText(const Json& value) {
   if (value.is_null()) {
     return "";
   }
-  return value.is_string() ? CsvField(value.get_ref<const std::string&>()) : value.dump();
+  return value.is_string() ? CsvField(value.get_ref<const std::string&>()) : DumpJson(value);
 }
 
 /// Calls `add` for every field that holds one value, with its path and what it is in a run; null

@@ -5,6 +5,8 @@
 #include <ostream>
 #include <string>
 
+#include "base/json.h"
+
 namespace kvbench {
 namespace {
 
@@ -13,9 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kItemColumns = 220;  // an object in an array: a row of a table rather than text
 constexpr int kStep = 2;
 
-std::string Scalar(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string Scalar(const Json& value) { return DumpJson(value); }
 
 std::string Key(const std::string& key) { return Scalar(Json(key)) + ": "; }
 

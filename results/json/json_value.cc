@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace kvbench {
@@ -28,7 +29,7 @@ std::string Described(const nlohmann::json& json) {
       return fmt::format("the text '{}'", PrintableAscii(json.get_ref<const std::string&>().substr(
                                               0, kShownCharacters)));
     default:
-      return json.dump();
+      return DumpJson(json);
   }
 }
 

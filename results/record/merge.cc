@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "results/compare/compared_file.h"
 #include "results/json/json_layout.h"
 #include "results/json/json_parts.h"
@@ -73,7 +74,8 @@ void CheckMergeable(const std::vector<MergedFile>& files) {
                               files.front().checked.name, suite.value_or("(none)"),
                               file.checked.name, file.checked.suite.value_or("(none)")));
     }
-    const std::string invocation = file.head["run_info"].dump() + file.head["environment"].dump();
+    const std::string invocation =
+        DumpJson(file.head["run_info"]) + DumpJson(file.head["environment"]);
     const auto [found, added] = invocations.emplace(invocation, file.checked.name);
     if (!added) {
       throw Error(

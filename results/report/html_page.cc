@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/json.h"
 #include "base/markup.h"
 #include "base/text.h"
 #include "results/report/assets.h"
@@ -20,7 +21,7 @@ constexpr size_t kOpenRows = 12;  // numbers below a chart that are shown withou
 
 /// JSON that may stand in a script element: nothing in it looks like a tag.
 std::string ScriptJson(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = DumpJson(json);
   std::string escaped;
   escaped.reserve(text.size());
   for (const char c : text) {

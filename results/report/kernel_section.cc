@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "results/json/json_value.h"
@@ -64,7 +65,7 @@ std::string Where(const JsonValue& context) {
 }  // namespace
 
 ReportSection KernelSection(std::string_view benchmark_json) {
-  const nlohmann::json json = nlohmann::json::parse(benchmark_json.begin(), benchmark_json.end());
+  const nlohmann::json json = ParseJson(benchmark_json);
   const JsonValue file(json, "");
   const JsonValue benchmarks = file.At("benchmarks");
   std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "results/json/json_value.h"
 #include "results/record/json_reader.h"
@@ -180,7 +181,7 @@ ReportSection Section(const JsonValue& value) {
 }  // namespace
 
 std::vector<ReportSection> PaperSections(std::string_view paper_json) {
-  const nlohmann::json json = nlohmann::json::parse(paper_json.begin(), paper_json.end());
+  const nlohmann::json json = ParseJson(paper_json);
   const JsonValue file(json, "");
   const JsonValue values = file.At("sections");
   const JsonValue suites = file.At("suites");

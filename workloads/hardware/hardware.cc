@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/quoting.h"
 #include "base/text_file.h"
 #include "workloads/embedded_data.h"
@@ -44,7 +45,7 @@ int64_t PositiveInteger(const json& object, const char* key, std::string_view wh
   const double number = PositiveNumber(object, key, what, where);
   if (number != std::floor(number)) {
     Fail(where, fmt::format("{} is {}; it is a whole number: {}", key,
-                            Quoted(object.at(key).dump(), 30), what));
+                            Quoted(DumpJson(object.at(key)), 30), what));
   }
   return static_cast<int64_t>(number);
 }
@@ -100,7 +101,7 @@ Hardware ParseHardware(const json& object, const std::string& name, const std::s
 
 std::vector<Hardware> ReadHardwareFile() {
   std::vector<Hardware> all;
-  const json file = json::parse(EmbeddedData(kHardwareFile));
+  const json file = ParseJson(EmbeddedData(kHardwareFile));
   for (const json& entry : file.at("hardware")) {
     const std::string where = fmt::format("{}, entry {}", kHardwareFile, all.size() + 1);
     all.push_back(ParseHardware(entry, "", "", where));
@@ -114,7 +115,7 @@ Hardware ReadHardware(const std::string& path) {
   const std::string text = ReadTextFile(path, kMostBytes);
   json object;
   try {
-    object = json::parse(text);
+    object = ParseJson(text);
   } catch (const json::parse_error& error) {
     Fail(where, fmt::format("the file is no JSON: something is wrong at byte {} of {}", error.byte,
                             text.size()));

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/quoting.h"
 #include "base/text_file.h"
 #include "workloads/models/hf_families.h"
@@ -128,7 +129,7 @@ class Config {
                                                  : value.is_number_integer();
     if (!fits || value.get<int64_t>() < min) {
       Fail(fmt::format("{} is {}; it is a whole number from {}", key,
-                       value.is_number() ? Quoted(value.dump(), 30) : ShownType(value), min));
+                       value.is_number() ? Quoted(DumpJson(value), 30) : ShownType(value), min));
     }
     return value.get<int64_t>();
   }
@@ -336,7 +337,7 @@ void ReadWeights(const Config& config, const HfFamily& family, ModelShape& model
 ModelShape ParseHfConfig(std::string_view text, const std::string& name, const std::string& where) {
   json root;
   try {
-    root = json::parse(text);
+    root = ParseJson(text);
   } catch (const json::parse_error& error) {
     throw Error(fmt::format("{}: the file is no JSON: something is wrong at byte {} of {}", where,
                             error.byte, text.size()));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/quoting.h"
 #include "workloads/embedded_data.h"
 #include "workloads/models/hf_config.h"
@@ -29,7 +30,7 @@ Attention ParseAttention(const std::string& name, std::string_view where) {
 
 std::vector<ModelShape> ReadModelsFile() {
   std::vector<ModelShape> models;
-  const nlohmann::json file = nlohmann::json::parse(EmbeddedData(kModelsFile));
+  const nlohmann::json file = ParseJson(EmbeddedData(kModelsFile));
   for (const auto& entry : file.at("models")) {
     ModelShape model;
     model.name = entry.at("name").get<std::string>();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/json.h"
 #include "base/number_text.h"
 #include "base/portable_math.h"
 #include "workloads/embedded_data.h"
@@ -103,9 +104,7 @@ std::unique_ptr<LengthSource> ParseLognormal(SpecString& spec, std::string_view 
   return std::make_unique<LognormalLength>(mean, sd);
 }
 
-nlohmann::json LoadTables() {
-  return nlohmann::json::parse(EmbeddedData("data/lengths.json")).at("tables");
-}
+nlohmann::json LoadTables() { return ParseJson(EmbeddedData("data/lengths.json")).at("tables"); }
 
 /// The nearest whole number, a half going up.
 double RoundHalfUp(double x) { return std::floor(x + 0.5); }
