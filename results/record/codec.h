@@ -180,14 +180,15 @@ Fields LatencyFields(const std::string& meaning, const ColumnHeading& heading) {
   using Owner = decltype(OwnerType(Member));
   const auto field = [&]<size_t I>() {
     const std::string statistic(kLatencyStatistics[I].name);
-    Field made = {statistic + "_" + MemberName<Member>() + "_ms",
-                  &CodecOf<std::optional<double>>(),
-                  [](const void* object) -> const void* {
-                    return &(static_cast<const Owner*>(object)->*Member).values[I];
-                  },
-                  "ms",
-                  statistic + " " + meaning,
-                  {.compared = Compared::kTiming, .heading = heading}};
+    Field made = {
+        statistic + "_" + MemberName<Member>() + "_ms",
+        &CodecOf<std::optional<double>>(),
+        [](const void* object) -> const void* {
+          return &(static_cast<const Owner*>(object)->*Member).values[I];
+        },
+        "ms",
+        statistic + " " + meaning,
+        {.compared = Compared::kTiming, .since = kLatencyStatistics[I].since, .heading = heading}};
     made.heading_unit = statistic + " ms";
     return made;
   };

@@ -14,6 +14,7 @@ struct LatencyStatistic {
   std::string_view name;
   Kind kind;
   double percent = 0;  ///< of a percentile
+  int since = 0;       ///< minor schema version that brought it, 0: there from the start
 };
 
 inline constexpr auto kLatencyStatistics = std::to_array<LatencyStatistic>({

@@ -78,7 +78,9 @@ Json FieldSchema(const Field& field, bool absent) {
   if (!field.unit.empty()) {
     schema["unit"] = field.unit;
   }
-  if (!field.meaning.empty()) {
+  if (schema.contains("description") && !field.meaning.empty()) {
+    schema["description"] = field.codec->object().meaning() + " (" + field.meaning + ")";
+  } else if (!field.meaning.empty()) {
     schema["description"] = field.meaning;
   }
   if (options.filled_by != FilledBy::kAll) {
