@@ -1,5 +1,6 @@
 #include "bench/executors/cpu_executor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
