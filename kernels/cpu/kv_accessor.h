@@ -56,7 +56,8 @@ class KvAccessor {
 struct KeyList {
   /// Lists [first_key, first_key + keys), at most kMost.
   /// @param scale_dim elements that a scale is for, head_dim; 0: there are none
-  void Fill(const KvAccessor& kv, int32_t first_key, int32_t keys, int32_t scale_dim) {
+  template <class Accessor>
+  void Fill(const Accessor& kv, int32_t first_key, int32_t keys, int32_t scale_dim) {
     const int64_t step = kv.token_stride();
     const int64_t scale_step = scale_dim > 0 ? step / scale_dim : 0;
     for (int32_t done = 0; done < keys;) {
