@@ -84,6 +84,12 @@ struct KvWriteCall {
 
 /// Bytes of K and V that an attention call needs to read at least: each sequence's context once,
 /// both K and V with their scales, all KV heads, whatever the group size.
-int64_t AttentionKvBytes(const AttentionCall& call);
+inline int64_t AttentionKvBytes(const AttentionCall& call) {
+  int64_t tokens = 0;
+  for (const AttentionSequence& sequence : call.sequences) {
+    if (sequence.num_queries > 0) tokens += sequence.context;
+  }
+  return tokens * 2 * call.num_kv_heads * KvRowBytes(call.kv_type, call.head_dim);
+}
 
 }  // namespace kvbench

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "kernels/cpu/attention_kernel.h"
 
 namespace kvbench {
 
@@ -20,6 +21,7 @@ Decoder::Config DecoderConfig(const MeasuredConfig& config, Ranges* ranges = nul
           .max_tokens = config.limits.max_num_batched_tokens,
           .max_sequences = config.max_sequences(),
           .max_positions = config.limits.max_model_len,
+          .attention_kernel = config.attention_kernel,
           .ranges = ranges};
 }
 
@@ -36,6 +38,21 @@ std::optional<int64_t> AvailableMemory() {
     }
   }
   return std::nullopt;
+}
+
+/// The kernel that the registry gives. Throws Error (kInput).
+const CpuAttentionKernel& KernelOf(const MeasuredConfig& config) {
+  const ModelShape& m = config.model;
+  return FindCpuAttentionKernel(
+      config.attention_kernel,
+      {.kv_type = KvTypeOf(config.kv_cache_dtype),
+       .group = static_cast<int32_t>(m.num_attention_heads / m.num_key_value_heads),
+       .head_dim = static_cast<int32_t>(m.head_dim)});
+}
+
+/// As the record names it.
+std::string KernelName(const MeasuredConfig& config) {
+  return (config.attention_kernel == "auto" ? "auto:" : "") + std::string(KernelOf(config).name);
 }
 
 double GiB(int64_t bytes) { return static_cast<double>(bytes) / (int64_t{1} << 30); }
@@ -57,6 +74,7 @@ void CpuExecutor::Check(const MeasuredConfig& config, const KvCache& cache) {
     throw Error(fmt::format("--dtype {}: the cpu executor has float32 and bfloat16 weights",
                             DtypeName(config.dtype)));
   }
+  KernelOf(config);
   const int64_t kv_bytes = KvPlacement(m, KvTypeOf(config.kv_cache_dtype), cache).total_bytes();
   const int64_t needed = kv_bytes + Decoder::Bytes(DecoderConfig(config));
   const std::optional<int64_t> available = AvailableMemory();
@@ -71,6 +89,7 @@ void CpuExecutor::Check(const MeasuredConfig& config, const KvCache& cache) {
 
 CpuExecutor::CpuExecutor(const MeasuredConfig& config, const KvCache& cache, ThreadPool& pool)
     : MeasuredExecutor(kTolerance, config.ranges),
+      attention_kernel_(KernelName(config)),
       pools_(config.model, KvTypeOf(config.kv_cache_dtype), cache),
       decoder_(DecoderConfig(config, &ranges()), pool) {
   WarmUp(cache, config.limits);

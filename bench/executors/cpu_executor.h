@@ -18,7 +18,8 @@ class CpuExecutor final : public MeasuredExecutor {
   /// element; a wrong key or weight is far above it.
   static constexpr double kTolerance = 1e-4;
 
-  /// Throws Error: (kInput) for a model or dtype that has no CPU kernels, naming what has;
+  /// Throws Error: (kInput) for a model, a dtype or an attention kernel that does not fit, naming
+  /// what does;
   /// (kMachine) where the memory does not suffice, naming what is needed and what is there.
   static void Check(const MeasuredConfig& config, const KvCache& cache);
   /// The part of it that is about model and KV dtype. Throws Error (kInput).
@@ -30,12 +31,14 @@ class CpuExecutor final : public MeasuredExecutor {
 
   int64_t kv_bytes() const override { return pools_.bytes(); }
   int64_t weight_bytes() const override { return decoder_.weight_bytes(); }
+  std::optional<std::string> attention_kernel() const override { return attention_kernel_; }
 
  private:
   const KvPlacement& placement() const override { return pools_; }
   void RunStep(const StepBatch& batch, std::span<const AttentionSequence> sequences,
                StepPhases& phases) override;
 
+  std::string attention_kernel_;
   KvPools pools_;
   Decoder decoder_;
 };

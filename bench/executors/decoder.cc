@@ -57,7 +57,7 @@ int64_t Decoder::Bytes(const Config& config) {
 Decoder::Decoder(const Config& config, ThreadPool& pool)
     : config_(config),
       pool_(pool),
-      attention_(pool),
+      attention_(pool, config.attention_kernel),
       rope_(static_cast<int32_t>(config.model.head_dim),
             static_cast<int32_t>(config.max_positions)),
       qkv_width_(QkvWidth(config.model)) {

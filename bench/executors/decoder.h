@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "bench/engine/step_batch.h"
@@ -37,7 +38,8 @@ class Decoder {
     int64_t max_tokens = 0;     ///< of a step
     int64_t max_sequences = 0;  ///< of a step
     int64_t max_positions = 0;  ///< of a sequence
-    Ranges* ranges = nullptr;   ///< where steps say what they do; may be null
+    std::string attention_kernel = "auto";
+    Ranges* ranges = nullptr;  ///< where steps say what they do; may be null
   };
 
   /// Throws std::bad_alloc.

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct MeasuredConfig {
   Dtype dtype = Dtype::kFp32;
   bool dense = true;
   EngineLimits limits;
+  std::string attention_kernel = "auto";  ///< cpu
   Ranges ranges = {};  ///< of the run, for profilers and timelines; may have no sinks
 
   /// Sequences of a step at most.
@@ -65,6 +68,9 @@ class MeasuredExecutor : public Executor {
   const PhaseTotals& phases() const { return phases_; }
   virtual int64_t kv_bytes() const = 0;
   virtual int64_t weight_bytes() const = 0;
+  /// Of the registry of kernels, where the executor has one: "rows", or "auto:rows" where it was
+  /// chosen by shape and instruction set.
+  virtual std::optional<std::string> attention_kernel() const { return std::nullopt; }
 
  protected:
   MeasuredExecutor(double tolerance, Ranges ranges)

@@ -8,6 +8,7 @@
 #include "bench/micro/fma_peak.h"
 #include "bench/micro/kv_case.h"
 #include "bench/micro/roof_meter.h"
+#include "kernels/cpu/attention_kernel.h"
 #include "kernels/cpu/attention_plan.h"
 
 namespace kvbench::micro {
@@ -17,16 +18,16 @@ namespace {
 constexpr double kTolerance = 1e-3;
 
 std::string HeadsName(const KvShape& shape) {
-  return fmt::format("{}/kv_heads:{}/group:{}/head_dim:{}", shape.LayoutName(), shape.num_kv_heads,
-                     shape.group, shape.head_dim);
+  return fmt::format("{}/kv_heads:{}/group:{}/head_dim:{}{}", shape.LayoutName(),
+                     shape.num_kv_heads, shape.group, shape.head_dim,
+                     shape.kernel == "auto" ? "" : "/kernel:" + shape.kernel);
 }
 
 /// Runs a case's attention, batch after batch; `before` is called with the clock stopped, `after`
 /// with an iteration's seconds.
 template <typename Before, typename After>
-void RunAttention(benchmark::State& state, Workbench& bench, KvCase& work, int threads,
+void RunAttention(benchmark::State& state, KvCase& work, CpuAttention& attention, int threads,
                   const Before& before, const After& after) {
-  CpuAttention& attention = bench.attention(threads);
   AttentionPlan plan;  // says nothing of where a sequence lies: the same for all batches
   const AttentionCall& call = work.attention();
   plan.Build(call.sequences, {call.num_heads, call.num_kv_heads, threads});
@@ -48,7 +49,7 @@ void Decode(benchmark::State& state, Workbench& bench, const KvShape& shape, int
   KvCase work(shape, bench);
   RoofMeter roof(bench, threads);
   RunAttention(
-      state, bench, work, threads, [&] { roof.BeforeIteration(); },
+      state, work, bench.attention(threads, shape.kernel), threads, [&] { roof.BeforeIteration(); },
       [&](double seconds) { roof.AfterIteration(work.kv_bytes(), seconds); });
   state.counters["kv_bytes_per_s"] = PerSecond(static_cast<double>(work.kv_bytes()));
   state.counters["tokens_per_s"] = PerSecond(shape.batch);
@@ -61,7 +62,8 @@ void Prefill(benchmark::State& state, Workbench& bench, const KvShape& shape, in
   double peaks = 0;
   double seconds_of_all = 0;
   RunAttention(
-      state, bench, work, threads, [&] { peaks += MeasureFmaPeak(bench.pool(threads)); },
+      state, work, bench.attention(threads, shape.kernel), threads,
+      [&] { peaks += MeasureFmaPeak(bench.pool(threads)); },
       [&](double seconds) { seconds_of_all += seconds; });
   const auto iterations = static_cast<double>(state.iterations());
   state.counters["flops_per_s"] = PerSecond(flops);
@@ -127,6 +129,17 @@ std::vector<KvShape> DecodeShapes() {
     });
     for (const int32_t batch : {1, 4, 64}) {
       add([&](KvShape& s) { s.placement = placement, s.batch = batch; });
+    }
+  }
+  // Each kernel on what the base case and larger groups are: auto is among the shapes above.
+  for (const CpuAttentionKernel* kernel : CpuAttentionKernels()) {
+    for (const Placement placement : kTwo) {
+      for (const int32_t group : {1, 4, 8}) {
+        if (!kernel->supports({base.kv_type, group, base.head_dim})) continue;
+        add([&](KvShape& s) {
+          s.placement = placement, s.group = group, s.kernel = std::string(kernel->name);
+        });
+      }
     }
   }
   return shapes;

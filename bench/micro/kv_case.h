@@ -35,6 +35,7 @@ struct KvShape {
   int32_t context = 1024;
   int32_t queries = 1;  ///< newest tokens of each sequence
   int32_t batch = 16;
+  std::string kernel = "auto";  ///< of the attention
 
   /// "paged-shuffled/block:16/fp16"
   std::string LayoutName() const;

@@ -48,10 +48,10 @@ ThreadPool& Workbench::pool(int threads) {
   return *pool;
 }
 
-CpuAttention& Workbench::attention(int threads) {
-  std::unique_ptr<CpuAttention>& attention = attentions_[threads];
+CpuAttention& Workbench::attention(int threads, const std::string& kernel) {
+  std::unique_ptr<CpuAttention>& attention = attentions_[{threads, kernel}];
   if (attention == nullptr) {
-    attention = std::make_unique<CpuAttention>(pool(threads));
+    attention = std::make_unique<CpuAttention>(pool(threads), kernel);
   }
   return *attention;
 }

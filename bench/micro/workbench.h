@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/attention.h"
@@ -22,7 +24,7 @@ class Workbench {
   /// 1 and all cores.
   std::vector<int> thread_counts() const;
   ThreadPool& pool(int threads);
-  CpuAttention& attention(int threads);
+  CpuAttention& attention(int threads, const std::string& kernel = "auto");
   ReadRoof& roof();
   int64_t roof_bytes() const { return roof_bytes_; }
 
@@ -55,7 +57,7 @@ class Workbench {
   Buffer k_scales_, v_scales_;
   std::optional<ReadRoof> roof_;
   std::map<int, std::unique_ptr<ThreadPool>> pools_;  // idle ones sleep
-  std::map<int, std::unique_ptr<CpuAttention>> attentions_;
+  std::map<std::pair<int, std::string>, std::unique_ptr<CpuAttention>> attentions_;
 };
 
 /// Fills `bytes` bytes (a multiple of 8) with words as in the arenas.

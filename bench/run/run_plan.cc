@@ -270,7 +270,8 @@ MeasuredConfig ExecutorConfig(const PlannedRun& run) {
           .kv_cache_dtype = run.spec.kv_cache_dtype,
           .dtype = run.dtype,
           .dense = run.spec.dense,
-          .limits = run.spec.limits};
+          .limits = run.spec.limits,
+          .attention_kernel = run.spec.attention_kernel};
 }
 
 std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs, const OpenDevice& open_gpu) {
@@ -283,6 +284,10 @@ std::vector<PlannedRun> PlanRuns(const std::vector<RunSpec>& specs, const OpenDe
     run.spec = spec;
     if (spec.find_rate.kind != RateGoal::Kind::kNone) {
       PrepareRateSearch(run.spec);
+    }
+    if (spec.attention_kernel != "auto" && spec.executor != "cpu") {
+      throw Error(fmt::format("--attention-kernel {} is of the cpu executor, and this run is {}",
+                              spec.attention_kernel, spec.executor));
     }
     if (!models.contains(spec.model)) {
       models[spec.model] = LoadModel(spec.model);

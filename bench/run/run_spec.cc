@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "bench/designs/design_registry.h"
 #include "bench/run/scheduler_names.h"
+#include "kernels/cpu/attention_kernel.h"
 #include "results/record/words.h"
 #include "workloads/traces/trace_reader.h"
 
@@ -51,6 +52,22 @@ void SetExecutor(RunSpec& spec, const std::string& text) {
     throw Error(fmt::format("unknown executor '{}': there are cpu, cuda and modelled", text));
   }
   spec.executor = text;
+}
+
+std::string_view AttentionKernelHelp() {
+  static const std::string help = [] {
+    std::string names = "of the cpu executor: auto (by shape and instruction set)";
+    for (const CpuAttentionKernel* kernel : CpuAttentionKernels()) {
+      names += ", " + std::string(kernel->name);
+    }
+    return names + " [auto]";
+  }();
+  return help;
+}
+
+void SetAttentionKernel(RunSpec& spec, const std::string& text) {
+  CheckCpuAttentionKernelName(text);
+  spec.attention_kernel = text;
 }
 
 void SetUtilization(RunSpec& spec, const std::string& text) {
@@ -215,6 +232,7 @@ const std::vector<RunField>& RunFields() {
        [](RunSpec& s, const std::string& v) { s.threads = ParseInteger(v, 0); }},
       {"dense", "on|off", kHow, "off runs attention and cache work alone [on]",
        [](RunSpec& s, const std::string& v) { s.dense = ParseOnOff(v); }},
+      {"attention-kernel", "NAME", kHow, AttentionKernelHelp(), &SetAttentionKernel},
       {"window", "FROM..TO", kHow,
        "take means and percentiles inside it only, for example 10s..60s", &SetWindow},
       {"slo", "GOALS", kHow, "count goodput: requests within ttft=500ms,tpot=50ms,e2el=10s",

@@ -61,6 +61,7 @@ struct RunSpec {
   std::string calibration;  ///< modelled; "": the hardware's own
   int64_t threads = 0;      ///< cpu; 0: all cores
   bool dense = true;
+  std::string attention_kernel = "auto";  ///< cpu: a name of the registry
   MetricsWindow window;
   Slo slo;
   RateGoal find_rate;            ///< modelled: `rate` is then where the search starts

@@ -1,163 +1,123 @@
 #include "kernels/cpu/attention.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cassert>
 #include <cmath>
 
-#include "kernels/cpu/attention_item.h"
-#include "kernels/cpu/attention_merge.h"
+#include "kernels/cpu/attention_kernel.h"
 #include "kernels/cpu/buffer.h"
-#include "kernels/cpu/kv_accessor.h"
-#include "kernels/cpu/targets.h"
+#include "kernels/partial_softmax.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/cpu/attention.cc"
-#include "hwy/foreach_target.h"
-//
-#include "hwy/highway.h"
-#include "kernels/cpu/attention_few_rows-inl.h"
-#include "kernels/cpu/attention_tile-inl.h"
-
-HWY_BEFORE_NAMESPACE();
 namespace kvbench {
-namespace HWY_NAMESPACE {
 
-/// A chunk of KV heads of an item: its queries, KV heads [first_head, first_head + heads).
-struct HeadRange {
-  int first_head;
-  int heads;
+namespace {
+
+struct NaturalPowers {
+  static float Exp(float x) { return std::exp(x); }
+  static float Max(float a, float b) { return std::max(a, b); }
 };
+
+/// KV heads that are worked together. Head by head, a decode of a contiguous cache or of large
+/// blocks is two long streams; the heads of a small block lie together. int8 is bound by
+/// instructions and gains more from heads side by side, of which one starts while another waits for
+/// its softmax.
+int32_t HeadsAtOnce(const AttentionCall& call, const AttentionItem& item, const KvAccessor& kv,
+                    int64_t rows) {
+  const bool one_head =
+      call.kv_type != KvType::kInt8 && item.num_queries == 1 && kv.run_tokens() > kKeyTile;
+  return one_head ? 1 : AttentionWorkspace::HeadChunk(call, rows);
+}
 
 // Row order in the workspace is [head, query, head of the group].
 template <typename Visit>
-HWY_INLINE void ForEachRow(const AttentionCall& call, const AttentionItem& item, HeadRange range,
-                           const Visit& visit) {
-  const int group = call.num_heads / call.num_kv_heads;
+void ForEachRow(const AttentionTask& task, const Visit& visit) {
+  const int group = task.call.num_heads / task.call.num_kv_heads;
   int64_t row = 0;
-  for (int head = range.first_head; head < range.first_head + range.heads; ++head) {
-    for (int query = 0; query < item.num_queries; ++query) {
+  for (int head = task.heads.first; head < task.heads.first + task.heads.count; ++head) {
+    for (int query = 0; query < task.item.num_queries; ++query) {
       for (int member = 0; member < group; ++member) visit(row++, query, head * group + member);
     }
   }
 }
 
-void LoadQueries(const AttentionCall& call, const AttentionItem& item, HeadRange range,
-                 const AttentionWorkspace& work) {
-  const F32Tag d;
-  const AttentionSequence& sequence = call.sequences[static_cast<size_t>(item.sequence)];
+void LoadQueries(const AttentionTask& task) {
+  const AttentionCall& call = task.call;
+  const AttentionWorkspace& work = task.work;
+  const AttentionSequence& sequence = call.sequences[static_cast<size_t>(task.item.sequence)];
   const int64_t stride =
       call.q_row_stride != 0 ? call.q_row_stride : int64_t{call.num_heads} * call.head_dim;
-  const float* const q = call.q + (sequence.first_query + item.first_query) * stride;
-  const F32 scale = hn::Set(d, call.scale);
-  ForEachRow(call, item, range, [&](int64_t row, int query, int head) HWY_ATTR {
+  const float* const q = call.q + (sequence.first_query + task.item.first_query) * stride;
+  ForEachRow(task, [&](int64_t row, int query, int head) {
     const float* const from = q + query * stride + int64_t{head} * call.head_dim;
-    for (int i = 0; i < call.head_dim; i += kLanes) {
-      hn::StoreU(hn::Mul(scale, hn::LoadU(d, from + i)), d, work.q() + row * call.head_dim + i);
-      hn::StoreU(hn::Zero(d), d, work.out() + row * call.head_dim + i);
+    float* const to = work.q() + row * call.head_dim;
+    float* const out = work.out() + row * call.head_dim;
+    for (int i = 0; i < call.head_dim; ++i) {
+      to[i] = call.scale * from[i];
+      out[i] = 0;
     }
     work.largest()[row] = -INFINITY;
     work.sum()[row] = 0;
   });
 }
 
-void StoreResults(const AttentionCall& call, const AttentionItem& item, HeadRange range,
-                  const AttentionWorkspace& work, const AttentionPartials& partials) {
-  const F32Tag d;
-  const AttentionSequence& sequence = call.sequences[static_cast<size_t>(item.sequence)];
-  ForEachRow(call, item, range, [&](int64_t row, int query, int head) HWY_ATTR {
+void StoreResults(const AttentionTask& task, const AttentionPartials& partials) {
+  const AttentionCall& call = task.call;
+  const AttentionWorkspace& work = task.work;
+  const AttentionSequence& sequence = call.sequences[static_cast<size_t>(task.item.sequence)];
+  ForEachRow(task, [&](int64_t row, int query, int head) {
     float* to = nullptr;
     float factor = 1.0f;
-    if (item.split >= 0) {
-      const int64_t partial = item.partial_row + int64_t{query} * call.num_heads + head;
+    if (task.item.split >= 0) {
+      const int64_t partial = task.item.partial_row + int64_t{query} * call.num_heads + head;
       to = partials.out + partial * call.head_dim;
       partials.largest[partial] = work.largest()[row];
       partials.sum[partial] = work.sum()[row];
     } else {
-      const int64_t out_row = sequence.first_query + item.first_query + query;
+      const int64_t out_row = sequence.first_query + task.item.first_query + query;
       to = call.out + (out_row * call.num_heads + head) * call.head_dim;
       factor = work.sum()[row] > 0 ? 1.0f / work.sum()[row] : 0.0f;
     }
-    const F32 factors = hn::Set(d, factor);
     const float* const from = work.out() + row * call.head_dim;
-    for (int i = 0; i < call.head_dim; i += kLanes) {
-      hn::StoreU(hn::Mul(factors, hn::LoadU(d, from + i)), d, to + i);
-    }
+    for (int i = 0; i < call.head_dim; ++i) to[i] = factor * from[i];
   });
 }
 
-template <typename T, class Accessor>
-void AttendHeads(const AttentionCall& call, const AttentionItem& item, const Accessor& kv,
-                 HeadRange range, const AttentionWorkspace& work, PrefetchLevel level) {
-  const int group = call.num_heads / call.num_kv_heads;
-  const auto few_rows = [&]<int kRows>() {
-    AttendFewRows<T, kRows>(call, item, kv, range.first_head, range.heads, work, level);
-  };
-  switch (item.num_queries == 1 ? group : 0) {
-    case 1:
-      return few_rows.template operator()<1>();
-    case 2:
-      return few_rows.template operator()<2>();
-    case 4:
-      return few_rows.template operator()<4>();
-    case 8:
-      return few_rows.template operator()<8>();
-    default:
-      return AttendTiles<T>(call, item, kv, range.first_head, range.heads, work);
-  }
-}
-
-template <typename T, class Accessor>
-void AttendWith(const AttentionCall& call, const AttentionItem& item, float* memory,
-                const AttentionPartials& partials, PrefetchLevel level) {
-  const Accessor kv(call.layout, call.sequences[static_cast<size_t>(item.sequence)]);
+void AttendItem(const CpuAttentionKernel& kernel, const AttentionCall& call,
+                const AttentionItem& item, float* memory, const AttentionPartials& partials,
+                PrefetchLevel prefetch) {
+  const KvAccessor kv(call.layout, call.sequences[static_cast<size_t>(item.sequence)]);
   const int64_t rows = int64_t{item.num_queries} * (call.num_heads / call.num_kv_heads);
-  // Head by head, a decode of a contiguous cache or of large blocks is two long streams; the heads
-  // of a small block lie together. int8 is bound by instructions and gains more from heads side by
-  // side, of which one starts while another waits for its softmax.
-  const int32_t block_size = call.layout.block_size;
-  const bool one_head =
-      !kHasScales<T> && item.num_queries == 1 && (block_size == 0 || block_size > kKeyTile);
-  const int chunk = one_head ? 1 : AttentionWorkspace::HeadChunk(call, rows);
+  const int chunk = HeadsAtOnce(call, item, kv, rows);
   const AttentionWorkspace work(memory, rows, chunk, call.head_dim);
   for (int head = 0; head < call.num_kv_heads; head += chunk) {
-    const HeadRange range{head, std::min(chunk, call.num_kv_heads - head)};
-    LoadQueries(call, item, range, work);
-    AttendHeads<T>(call, item, kv, range, work, level);
-    StoreResults(call, item, range, work, partials);
+    const HeadRange heads{head, std::min(chunk, call.num_kv_heads - head)};
+    const AttentionTask task{call, item, kv, heads, work, prefetch};
+    LoadQueries(task);
+    kernel.attend(task);
+    StoreResults(task, partials);
   }
 }
 
-template <typename T>
-void AttendLayout(const AttentionCall& call, const AttentionItem& item, float* memory,
-                  const AttentionPartials& partials, PrefetchLevel level) {
-  if (call.layout.block_size == 0) {
-    return AttendWith<T, ContiguousKv>(call, item, memory, partials, level);
+}  // namespace
+
+void MergePartialRow(const AttentionPartials& partials, int64_t first_row, int64_t row_stride,
+                     int32_t pieces, int32_t head_dim, float* out) {
+  const int64_t end_row = first_row + pieces * row_stride;
+  PartialSoftmax<NaturalPowers> whole;
+  for (int64_t row = first_row; row < end_row; row += row_stride) {
+    whole.Raise(partials.largest[row]);
   }
-  AttendWith<T, PagedKv>(call, item, memory, partials, level);
-}
-
-void AttendItem(const AttentionCall& call, const AttentionItem& item, float* memory,
-                const AttentionPartials& partials, PrefetchLevel level) {
-  switch (call.kv_type) {
-    case KvType::kFp16:
-      return AttendLayout<hwy::float16_t>(call, item, memory, partials, level);
-    case KvType::kBf16:
-      return AttendLayout<hwy::bfloat16_t>(call, item, memory, partials, level);
-    case KvType::kFp32:
-      return AttendLayout<float>(call, item, memory, partials, level);
-    case KvType::kInt8:
-      return AttendLayout<int8_t>(call, item, memory, partials, level);
+  std::fill(out, out + head_dim, 0.0f);
+  for (int64_t row = first_row; row < end_row; row += row_stride) {
+    const float weight = whole.Add(partials.largest[row], partials.sum[row]);
+    if (weight == 0) continue;
+    const float* const piece = partials.out + row * head_dim;
+    for (int32_t i = 0; i < head_dim; ++i) out[i] += weight * piece[i];
   }
+  const float scale = whole.Scale();
+  for (int32_t i = 0; i < head_dim; ++i) out[i] *= scale;
 }
-
-}  // namespace HWY_NAMESPACE
-}  // namespace kvbench
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace kvbench {
-
-HWY_EXPORT(AttendItem);
 
 struct CpuAttention::Scratch {
   std::vector<Buffer> workspaces;  // one for each thread
@@ -191,8 +151,9 @@ struct CpuAttention::Scratch {
   }
 };
 
-CpuAttention::CpuAttention(ThreadPool& pool, PrefetchLevel prefetch)
-    : pool_(pool), prefetch_(prefetch), scratch_(std::make_unique<Scratch>()) {
+CpuAttention::CpuAttention(ThreadPool& pool, std::string_view kernel, PrefetchLevel prefetch)
+    : pool_(pool), name_(kernel), prefetch_(prefetch), scratch_(std::make_unique<Scratch>()) {
+  CheckCpuAttentionKernelName(kernel);
   scratch_->workspaces.resize(static_cast<size_t>(pool.size()));
 }
 
@@ -231,11 +192,11 @@ void CpuAttention::Run(const AttentionCall& call, const AttentionPlan& plan) {
   const AttentionPartials partials = scratch.ReservePartials(plan.partial_rows(), call.head_dim);
   scratch.ReservePending(plan.splits());
 
-  const auto attend = HWY_DYNAMIC_DISPATCH(AttendItem);
+  const CpuAttentionKernel& kernel = FindCpuAttentionKernel(name_, CpuAttentionShape::Of(call));
   pool_.Run([&](int thread) {
     float* const memory = scratch.workspaces[static_cast<size_t>(thread)].as<float>();
     for (const AttentionItem& item : plan.items(thread)) {
-      attend(call, item, memory, partials, prefetch_);
+      AttendItem(kernel, call, item, memory, partials, prefetch_);
       if (item.split < 0) continue;
       const auto split = static_cast<size_t>(item.split);
       if (scratch.pending[split].fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -250,4 +211,3 @@ void CpuAttention::Run(const AttentionCall& call, const AttentionPlan& plan) {
 }
 
 }  // namespace kvbench
-#endif

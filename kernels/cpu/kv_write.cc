@@ -59,7 +59,7 @@ void WriteRow<int8_t>(const KvWriteCall& call, int64_t row, int64_t offset, int6
 }
 
 // Tokens [begin, end) of the call, counted over its sequences in order.
-template <typename T, class Accessor>
+template <typename T>
 void WriteTokens(const KvWriteCall& call, int64_t begin, int64_t end) {
   int64_t first = 0;
   for (const AttentionSequence& sequence : call.sequences) {
@@ -68,7 +68,7 @@ void WriteTokens(const KvWriteCall& call, int64_t begin, int64_t end) {
     const int64_t to = std::min<int64_t>(end - first, sequence.num_queries);
     first += sequence.num_queries;
     if (from >= to) continue;
-    const Accessor kv(call.layout, sequence);
+    const KvAccessor kv(call.layout, sequence);
     const int32_t position = sequence.context - sequence.num_queries;
     for (int64_t query = from; query < to;) {
       const KvRun run = kv.RunAt(position + static_cast<int32_t>(query));
@@ -80,22 +80,16 @@ void WriteTokens(const KvWriteCall& call, int64_t begin, int64_t end) {
   }
 }
 
-template <typename T>
-void WriteLayout(const KvWriteCall& call, int64_t begin, int64_t end) {
-  if (call.layout.block_size == 0) return WriteTokens<T, ContiguousKv>(call, begin, end);
-  WriteTokens<T, PagedKv>(call, begin, end);
-}
-
 void WriteKvRange(const KvWriteCall& call, int64_t begin, int64_t end) {
   switch (call.kv_type) {
     case KvType::kFp16:
-      return WriteLayout<hwy::float16_t>(call, begin, end);
+      return WriteTokens<hwy::float16_t>(call, begin, end);
     case KvType::kBf16:
-      return WriteLayout<hwy::bfloat16_t>(call, begin, end);
+      return WriteTokens<hwy::bfloat16_t>(call, begin, end);
     case KvType::kFp32:
-      return WriteLayout<float>(call, begin, end);
+      return WriteTokens<float>(call, begin, end);
     case KvType::kInt8:
-      return WriteLayout<int8_t>(call, begin, end);
+      return WriteTokens<int8_t>(call, begin, end);
   }
 }
 

@@ -21,4 +21,4 @@
 #endif
 #define HWY_DISABLED_TARGETS                                                             \
   (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_AVX3_DL | HWY_SSSE3 | \
-   KVBENCH_SANITIZER_TARGETS)
+   HWY_SSE4 | KVBENCH_SANITIZER_TARGETS)

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cmath>
-
 #include "kernels/cuda/attention_params.h"
+#include "kernels/cuda/reductions.h"
 #include "kernels/cuda/vectors.h"
 #include "kernels/cuda/vocabulary.h"
 
@@ -22,20 +21,18 @@ struct AttentionMerge {
     const int at = (CtaY() * kThreads + ThreadId()) * 4;
     if (at >= p.num_heads * p.head_dim) return;
     const int head = at / p.head_dim;
-    float peak = -INFINITY;
-    for (int i = 0; i < merge.parts; ++i) peak = Max(peak, Lse(p, merge, i, head));
-    const float base = peak == -INFINITY ? 0.0F : peak;
-    float total = 0;
+    // The log of a part's sum is in its lse.
+    DevicePartialSoftmax whole;
+    for (int i = 0; i < merge.parts; ++i) whole.Raise(Lse(p, merge, i, head));
     float sums[4] = {};
     for (int i = 0; i < merge.parts; ++i) {
-      const float weight = Exp2(Lse(p, merge, i, head) - base);
-      total += weight;
+      const float weight = whole.Add(Lse(p, merge, i, head), 1);
       const int64_t row = merge.first_partial + int64_t{i} * merge.stride;
       const Vector16 words = Load16(p.partial_out + (row * p.num_heads * p.head_dim + at));
 #pragma unroll
       for (int j = 0; j < 4; ++j) sums[j] += weight * FloatOf(words.words[j]);
     }
-    const float scale = total > 0 ? 1.0F / total : 0.0F;
+    const float scale = whole.Scale();
     Store16(p.out + (merge.row * p.num_heads * p.head_dim + at),
             FourFloats(sums[0] * scale, sums[1] * scale, sums[2] * scale, sums[3] * scale));
   }

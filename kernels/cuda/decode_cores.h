@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/attention_params.h"
 #include "kernels/cuda/kv_tiles.h"
+#include "kernels/cuda/reductions.h"
 #include "kernels/cuda/vectors.h"
 #include "kernels/cuda/vocabulary.h"
 
@@ -178,17 +179,14 @@ struct DecodeCores {
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
       if (first_head + h >= group) continue;
-      float peak = -INFINITY;
+      DevicePartialSoftmax all;
       for (int z = 0; z < key_rows; ++z) {
-        peak = Max(peak, Load(maxima + ((z * head_rows + row) * kHeads + h)));
+        all.Raise(Load(maxima + ((z * head_rows + row) * kHeads + h)));
       }
-      const float base = peak == -INFINITY ? 0.0F : peak;
-      float total = 0;
       float merged[8] = {};
       for (int z = 0; z < key_rows; ++z) {
         const int part = (z * head_rows + row) * kHeads + h;
-        const float weight = Exp2(Load(maxima + part) - base);
-        total += weight * Load(sums + part);
+        const float weight = all.Add(Load(maxima + part), Load(sums + part));
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
           const Vector16 words = Load16(merge + MergePlace(part, half, lane));
@@ -196,7 +194,7 @@ struct DecodeCores {
           for (int j = 0; j < 4; ++j) merged[4 * half + j] += weight * FloatOf(words.words[j]);
         }
       }
-      const float scale = total > 0 ? 1.0F / total : 0.0F;
+      const float scale = all.Scale();
       const int head = group_begin + first_head + h;
       const bool whole = item.partial_row < 0;
       const Global<float> to =
@@ -209,7 +207,7 @@ struct DecodeCores {
       }
       if (!whole && lane == 0) {
         Store(p.partial_lse + (int64_t{item.partial_row} * p.num_heads + head),
-              total > 0 ? peak + Log2(total) : -INFINITY);
+              all.sum > 0 ? all.largest + Log2(all.sum) : -INFINITY);
       }
     }
   }

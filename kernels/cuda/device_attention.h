@@ -62,7 +62,6 @@ class DeviceAttention {
 
   const DeviceAttentionPlan& plan() const { return plan_; }
   const std::string& decode_kernel() const { return decode_->name; }
-  const std::string& prompt_kernel() const { return prompt_->name; }
 
  private:
   int32_t HeadTiles(int32_t rows) const;

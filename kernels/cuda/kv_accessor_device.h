@@ -10,7 +10,6 @@ inline namespace KV_SPACE {
 /// Keys lie token_stride elements apart: an address is one multiplication away.
 class ContiguousKeys {
  public:
-  static constexpr const char* kName = "contiguous";
   static constexpr bool kTabled = false;
 
   KV_DEVICE ContiguousKeys(const AttentionParams& p, const DeviceSequence& sequence, int kv_head)
@@ -28,7 +27,6 @@ class ContiguousKeys {
 /// what it says is kept in shared memory, so that no copy waits for it.
 class PagedKeys {
  public:
-  static constexpr const char* kName = "paged";
   static constexpr bool kTabled = true;
 
   KV_DEVICE PagedKeys(const AttentionParams& p, const DeviceSequence& sequence, int kv_head)

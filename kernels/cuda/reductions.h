@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cuda/vocabulary.h"
+#include "kernels/partial_softmax.h"
 
 namespace kvbench {
 inline namespace KV_SPACE {
@@ -11,6 +12,13 @@ struct Sum {
 struct Largest {
   KV_DEVICE static float Of(float a, float b) { return Max(a, b); }
 };
+
+/// Softmax in powers of two.
+struct PowersOfTwo {
+  KV_DEVICE static float Exp(float x) { return Exp2(x); }
+  KV_DEVICE static float Max(float a, float b) { return KV_SPACE::Max(a, b); }
+};
+using DevicePartialSoftmax = PartialSoftmax<PowersOfTwo>;
 
 /// Op over lanes that differ in the bits from kFrom up: in every lane, each sum in the same order.
 template <class Op, int kFrom = 1>

@@ -33,10 +33,10 @@ constexpr int kWarpSize = 32;
 
 // Both define, in the same namespace:
 // clang-format off
-//   ids          ThreadId() of ThreadCount() in the CTA; LaneId(), WarpId(); CtaX/Y/Z(),
+//   ids          ThreadId() of ThreadCount() in the CTA; LaneId(), WarpId(); CtaX(), CtaY(),
 //                CtaCountX()
 //   barriers     SyncCta(), SyncWarp(): execution and memory order for the CTA, for a full warp
-//   collectives  ShuffleXor(v, lanes), ShuffleFrom(v, lane), Ballot(b); a mask may come last
+//   collectives  ShuffleXor(v, lanes), ShuffleFrom(v, lane); a mask may come last
 //   memory       DynamicShared<T>(byte offset), Load(p), Store(p, v), Load16(p), Store16(p, v),
 //                Store8(p, v) to global memory
 //   copies       CopyAsync16(shared, global, valid): 16 bytes, zeros where not valid;
@@ -45,8 +45,6 @@ constexpr int kWarpSize = 32;
 //                elements; lane i names row i % 8 of matrix i / 8; Multiply16x8x16<T>(d, a, b)
 //   numbers      ToFloat(T), FromFloat<T>(f), Exp2(f), Log2(f), ReciprocalSqrt(f), Max(f, f),
 //                Unpack<T>(word, float[2]), Pack<T>(f, f), FloatOf(word), WordOf(f): the same bits
-//   atomics      AtomicAdd(Global<int32_t>, n): the value before; Fence(): earlier stores before
-//                later ones, for other CTAs
 // clang-format on
 #if defined(__CUDACC__)
 #include "kernels/cuda/vocabulary_cuda.h"

@@ -15,7 +15,6 @@ KV_DEVICE int LaneId() { return ThreadId() % kWarpSize; }
 KV_DEVICE int WarpId() { return ThreadId() / kWarpSize; }
 KV_DEVICE int CtaX() { return static_cast<int>(blockIdx.x); }
 KV_DEVICE int CtaY() { return static_cast<int>(blockIdx.y); }
-KV_DEVICE int CtaZ() { return static_cast<int>(blockIdx.z); }
 KV_DEVICE int CtaCountX() { return static_cast<int>(gridDim.x); }
 
 KV_DEVICE void SyncCta() { __syncthreads(); }
@@ -28,9 +27,6 @@ KV_DEVICE T ShuffleXor(T value, int lanes, uint32_t mask = kFullWarp) {
 template <typename T>
 KV_DEVICE T ShuffleFrom(T value, int lane, uint32_t mask = kFullWarp) {
   return __shfl_sync(mask, value, lane);
-}
-KV_DEVICE uint32_t Ballot(bool vote, uint32_t mask = kFullWarp) {
-  return __ballot_sync(mask, vote);
 }
 
 template <typename T>
@@ -175,11 +171,6 @@ KV_DEVICE float Exp2(float value) {
 KV_DEVICE float Log2(float value) { return __log2f(value); }
 KV_DEVICE float ReciprocalSqrt(float value) { return rsqrtf(value); }
 KV_DEVICE float Max(float a, float b) { return fmaxf(a, b); }
-
-KV_DEVICE int32_t AtomicAdd(Global<int32_t> p, int32_t value) {
-  return atomicAdd(p.address, value);
-}
-KV_DEVICE void Fence() { __threadfence(); }
 
 }  // namespace KV_SPACE
 }  // namespace kvbench

@@ -432,10 +432,6 @@ void SimulatedCta::OnGlobalWrite(const void* address, uint32_t bytes, uint32_t a
   }
 }
 
-void SimulatedCta::OnAtomic(const void* address, uint32_t bytes, const Site& site) {
-  CheckGlobal(address, bytes, bytes, site, "atomic operation");
-}
-
 void SimulatedCta::CopyAsync16(void* to, const void* from, bool valid, const Site& site) {
   OnSharedWrite(to, kCopyBytes, kCopyBytes, site);
   if (valid) {

@@ -74,8 +74,6 @@ class SimulatedCta {
   void OnSharedWrite(const void* address, uint32_t bytes, uint32_t alignment, const Site& site);
   void OnGlobalRead(const void* address, uint32_t bytes, uint32_t alignment, const Site& site);
   void OnGlobalWrite(const void* address, uint32_t bytes, uint32_t alignment, const Site& site);
-  /// Bounds alone: atomics do not race.
-  void OnAtomic(const void* address, uint32_t bytes, const Site& site);
 
   void CopyAsync16(void* to, const void* from, bool valid, const Site& site);
   void CommitCopies();

@@ -31,7 +31,6 @@ class SimulatorFault : public std::runtime_error {
     kRace,           ///< two threads at one word, one of them writing, without a barrier between
     kDivergence,     ///< threads wait for each other at different barriers or collectives
     kInactiveLane,   ///< a collective names a lane that does not take part
-    kBadCopy,        ///< an asynchronous copy or matrix load outside of shared memory
   };
   SimulatorFault(Kind kind, const std::string& what) : std::runtime_error(what), kind_(kind) {}
   Kind kind() const { return kind_; }

@@ -24,7 +24,6 @@ inline int LaneId() { return ThreadId() % kWarpSize; }
 inline int WarpId() { return ThreadId() / kWarpSize; }
 inline int CtaX() { return Cta().index()[0]; }
 inline int CtaY() { return Cta().index()[1]; }
-inline int CtaZ() { return Cta().index()[2]; }
 inline int CtaCountX() { return Cta().cta_count_x(); }
 
 inline void SyncCta(KV_SITE) { Cta().SyncCta(site); }
@@ -49,19 +48,6 @@ T ShuffleFrom(T value, int lane, uint32_t mask = kFullWarp, KV_SITE) {
 template <typename T>
 T ShuffleXor(T value, int lanes, uint32_t mask = kFullWarp, KV_SITE) {
   return ShuffleFrom(value, LaneId() ^ lanes, mask, site);
-}
-inline uint32_t Ballot(bool vote, uint32_t mask = kFullWarp, KV_SITE) {
-  SimulatedCta& cta = Cta();
-  SimulatedCta::Exchange& exchange =
-      cta.Meet(mask, &vote, sizeof vote, site, [](SimulatedCta::Exchange&) {});
-  uint32_t votes = 0;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if ((mask >> lane & 1U) != 0 && exchange.slots[static_cast<size_t>(lane)][0] != 0) {
-      votes |= 1U << lane;
-    }
-  }
-  cta.Leave(exchange);
-  return votes;
 }
 
 template <typename T>
@@ -239,14 +225,6 @@ inline float Exp2(float value) { return std::exp2(value); }
 inline float Log2(float value) { return std::log2(value); }
 inline float ReciprocalSqrt(float value) { return 1 / std::sqrt(value); }
 inline float Max(float a, float b) { return std::fmax(a, b); }
-
-inline int32_t AtomicAdd(Global<int32_t> p, int32_t value, KV_SITE) {
-  Cta().OnAtomic(p.address, sizeof(int32_t), site);
-  const int32_t before = *p.address;
-  *p.address += value;
-  return before;
-}
-inline void Fence() {}
 
 }  // namespace KV_SPACE
 }  // namespace kvbench

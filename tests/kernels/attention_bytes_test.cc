@@ -23,8 +23,7 @@ namespace {
 /// Element offset of a row of K or V -> how often it is read.
 using Reads = std::map<int64_t, int>;
 
-/// A design's accessor that hands its tokens out one by one and counts each.
-template <typename Accessor>
+/// An accessor that hands its tokens out one by one and counts each.
 class CountingKv {
  public:
   CountingKv(const AttentionCall& call, const AttentionSequence& sequence, Reads& reads)
@@ -42,25 +41,27 @@ class CountingKv {
   }
 
  private:
-  Accessor kv_;
+  KvAccessor kv_;
   int32_t num_kv_heads_;
   Reads& reads_;
 };
 
 /// What the kernels do with an item, without the arithmetic: tile after tile of its keys is listed
 /// once and read in all KV heads.
-template <typename Accessor>
 void ReadItem(const AttentionCall& call, const AttentionItem& item, int32_t tile, Reads& reads) {
   const AttentionSequence& sequence = call.sequences[static_cast<size_t>(item.sequence)];
-  const CountingKv<Accessor> counting(call, sequence, reads);
-  const Accessor plain(call.layout, sequence);
-  std::vector<int64_t> offsets(static_cast<size_t>(tile));
-  std::vector<int64_t> in_runs(static_cast<size_t>(tile));
+  const CountingKv counting(call, sequence, reads);
+  const KvAccessor plain(call.layout, sequence);
+  KeyList one_by_one{};
+  KeyList in_runs{};
   for (int32_t begin = item.first_key; begin < item.end_key; begin += tile) {
     const int32_t count = std::min(tile, item.end_key - begin);
-    ListKeys(counting, begin, count, offsets.data());
-    ListKeys(plain, begin, count, in_runs.data());
-    ASSERT_EQ(offsets, in_runs);
+    one_by_one.Fill(counting, begin, count, call.head_dim);
+    in_runs.Fill(plain, begin, count, call.head_dim);
+    ASSERT_TRUE(std::ranges::equal(one_by_one.offsets, in_runs.offsets));
+    for (int32_t i = 0; i < count; ++i) {
+      ASSERT_EQ(in_runs.scale_rows[i], in_runs.offsets[i] / call.head_dim);
+    }
   }
 }
 
@@ -68,11 +69,7 @@ Reads ReadPlan(const AttentionCall& call, const AttentionPlan& plan, int32_t til
   Reads reads;
   for (int thread = 0; thread < plan.num_threads(); ++thread) {
     for (const AttentionItem& item : plan.items(thread)) {
-      if (call.layout.block_size == 0) {
-        ReadItem<ContiguousKv>(call, item, tile, reads);
-      } else {
-        ReadItem<PagedKv>(call, item, tile, reads);
-      }
+      ReadItem(call, item, tile, reads);
     }
   }
   return reads;

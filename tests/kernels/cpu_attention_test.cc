@@ -1,13 +1,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "fmt/format.h"
 #include "gtest/gtest.h"
 #include "kernels/checks/attention_case.h"
 #include "kernels/cpu/attention.h"
-#include "kernels/cpu/attention_merge.h"
+#include "kernels/cpu/attention_kernel.h"
 #include "tests/kernels/targets_for_test.h"
 
 namespace kvbench {
@@ -58,24 +62,45 @@ class CpuAttentionTest : public testing::Test {
     return spec;
   }
 
+  /// The largest error of all kernels that have the shape.
   double RunCase(const AttentionCaseSpec& spec, int threads) {
     AttentionCase attention(spec, normals_, random_);
     plan_.Build(attention.sequences(),
                 {spec.group * spec.num_kv_heads, spec.num_kv_heads, threads});
-    kernels_[static_cast<size_t>(threads - 1)]->Run(attention.call(), plan_);
-    EXPECT_TRUE(attention.GuardsIntact()) << spec.ToString();
-    return attention.LargestError(kSanitized ? 6 : 20, random_);
+    double error = 0;
+    for (const CpuAttentionKernel* kernel : CpuAttentionKernels()) {
+      if (!kernel->supports(CpuAttentionShape::Of(attention.call()))) continue;
+      attention.ClearOutput();
+      Attention(threads, kernel->name).Run(attention.call(), plan_);
+      ++kernel_cases_[std::string(kernel->name)];
+      EXPECT_TRUE(attention.GuardsIntact()) << kernel->name << ": " << spec.ToString();
+      const double of_kernel = attention.LargestError(kSanitized ? 6 : 20, random_);
+      EXPECT_LT(of_kernel, kTolerance) << kernel->name << ": " << spec.ToString();
+      error = std::max(error, of_kernel);
+    }
+    return error;
+  }
+
+  /// On so many threads; the level of prefetches is what this machine likes on one, and each of the
+  /// two on more.
+  CpuAttention& Attention(int threads, std::string_view kernel = "auto") {
+    std::unique_ptr<CpuAttention>& attention = attentions_[{threads, std::string(kernel)}];
+    if (attention == nullptr) {
+      ThreadPool& pool = threads == 1 ? one_ : threads == 2 ? two_ : three_;
+      attention = std::make_unique<CpuAttention>(pool, kernel,
+                                                 threads == 1   ? FasterPrefetchLevel()
+                                                 : threads == 2 ? PrefetchLevel::kSecond
+                                                                : PrefetchLevel::kFirst);
+    }
+    return *attention;
   }
 
   std::mt19937_64 random_{1};
   NormalTable normals_;
   AttentionPlan plan_;
   ThreadPool one_{1}, two_{2}, three_{3};
-  // One by the level that this machine likes, one by each of the two.
-  std::array<std::unique_ptr<CpuAttention>, 3> kernels_{
-      std::make_unique<CpuAttention>(one_),
-      std::make_unique<CpuAttention>(two_, PrefetchLevel::kSecond),
-      std::make_unique<CpuAttention>(three_, PrefetchLevel::kFirst)};
+  std::map<std::pair<int, std::string>, std::unique_ptr<CpuAttention>> attentions_;
+  std::map<std::string, int> kernel_cases_;  // that each has run
 };
 
 TEST_F(CpuAttentionTest, MatchesTheReferenceInEveryCombination) {
@@ -97,6 +122,8 @@ TEST_F(CpuAttentionTest, MatchesTheReferenceInEveryCombination) {
     }
   }
   EXPECT_EQ(cases, 4000);
+  EXPECT_EQ(kernel_cases_["tiles"], cases);
+  EXPECT_EQ(kernel_cases_["rows"], cases * 4 / 5);  // not of groups of 32
   RecordProperty("cases", cases);
   RecordProperty("largest_relative_error", fmt::format("{:.2e}", largest));
 }
@@ -115,6 +142,26 @@ TEST_F(CpuAttentionTest, EveryInstructionSetMatchesTheReference) {
       }
     }
   }
+}
+
+TEST(CpuAttentionKernelsTest, AutoIsTheFirstThatHasTheShape) {
+  const auto chosen = [](int32_t group) {
+    return std::string(FindCpuAttentionKernel("auto", {KvType::kFp16, group, 128}).name);
+  };
+  for (const int32_t group : {1, 2, 4, 8}) EXPECT_EQ(chosen(group), "rows");
+  for (const int32_t group : {3, 16, 71}) EXPECT_EQ(chosen(group), "tiles");
+  if ((HWY_TARGETS & HWY_SCALAR) != 0) {
+    const ScopedTarget plain(HWY_SCALAR);
+    EXPECT_EQ(chosen(1), "tiles");
+  }
+}
+
+TEST(CpuAttentionKernelsTest, RefusesAShapeInASentence) {
+  EXPECT_EQ(FindCpuAttentionKernel("tiles", {KvType::kInt8, 1, 64}).name, "tiles");
+  EXPECT_THROW(FindCpuAttentionKernel("rows", {KvType::kFp16, 3, 64}), Error);
+  EXPECT_THROW(FindCpuAttentionKernel("columns", {KvType::kFp16, 1, 64}), Error);
+  ThreadPool pool(1);
+  EXPECT_THROW(CpuAttention(pool, "columns"), Error);
 }
 
 TEST_F(CpuAttentionTest, OddGroupsTakeTheGeneralPath) {
@@ -168,7 +215,7 @@ TEST_F(CpuAttentionTest, SplitsAreMergedAndDeterministic) {
   std::vector<float> first;
   for (int repeat = 0; repeat < 20; ++repeat) {
     attention.ClearOutput();
-    kernels_[2]->Run(attention.call(), plan_);
+    Attention(3).Run(attention.call(), plan_);
     const std::vector<float> out(attention.call().out, attention.call().out + floats);
     if (first.empty()) first = out;
     ASSERT_EQ(out, first);
@@ -184,7 +231,7 @@ TEST_F(CpuAttentionTest, LargeScoresDoNotOverflow) {
   AttentionCall call = attention.call();
   call.scale = 100.0f;  // scores of several thousand
   plan_.Build(attention.sequences(), {1, 1, 2});
-  kernels_[1]->Run(call, plan_);
+  Attention(2).Run(call, plan_);
   for (int i = 0; i < spec.head_dim; ++i) EXPECT_TRUE(std::isfinite(call.out[i]));
 }
 
@@ -193,10 +240,10 @@ TEST_F(CpuAttentionTest, NothingToDoTouchesNothing) {
   spec.sequences = {{10, 0}, {5, 0}};
   AttentionCase attention(spec, normals_, random_);
   plan_.Build(attention.sequences(), {1, 1, 2});
-  kernels_[1]->Run(attention.call(), plan_);
+  Attention(2).Run(attention.call(), plan_);
   EXPECT_TRUE(attention.GuardsIntact());
   plan_.Build({}, {1, 1, 2});
-  kernels_[1]->Run(attention.call(), plan_);
+  Attention(2).Run(attention.call(), plan_);
 }
 
 TEST(MergePartialRowTest, EmptyPiecesCountForNothing) {

@@ -61,14 +61,14 @@ TEST(KvAccessorTest, OffsetsBeyond32Bits) {
   AttentionSequence sequence;
   sequence.context = 20;
   sequence.blocks = blocks.data();
-  const PagedKv kv(layout, sequence);
+  const KvAccessor kv(layout, sequence);
   const KvRun run = kv.RunAt(18);
   EXPECT_EQ(run.offset, int64_t{2'999'999} * 16 * 8 * 128 + 2 * 128);
   EXPECT_EQ(run.tokens, 14);
   EXPECT_EQ(KvElementOffset(layout, sequence, 5, 18), run.offset + 5 * 16 * 128);
 }
 
-TEST(KvAccessorTest, BothAccessorsListWhatTheReferenceReads) {
+TEST(KvAccessorTest, BothLayoutsAreListedAsTheReferenceReads) {
   const std::vector<int32_t> blocks = {7, 2, 9, 4, 0};
   AttentionSequence sequence;
   sequence.context = 37;
@@ -77,15 +77,15 @@ TEST(KvAccessorTest, BothAccessorsListWhatTheReferenceReads) {
   sequence.head_stride = 49 * 64;
   const KvLayout paged = PagedLayout(8, 2, 64);
   const KvLayout contiguous = ContiguousLayout(2, 64);
-  int64_t offsets[40];
+  KeyList list;
   for (int32_t first = 0; first < 37; ++first) {
-    ListKeys(PagedKv(paged, sequence), first, 37 - first, offsets);
+    list.Fill(KvAccessor(paged, sequence), first, 37 - first, 0);
     for (int32_t key = first; key < 37; ++key) {
-      ASSERT_EQ(offsets[key - first], KvElementOffset(paged, sequence, 0, key));
+      ASSERT_EQ(list.offsets[key - first], KvElementOffset(paged, sequence, 0, key));
     }
-    ListKeys(ContiguousKv(contiguous, sequence), first, 37 - first, offsets);
+    list.Fill(KvAccessor(contiguous, sequence), first, 37 - first, 0);
     for (int32_t key = first; key < 37; ++key) {
-      ASSERT_EQ(offsets[key - first], KvElementOffset(contiguous, sequence, 0, key));
+      ASSERT_EQ(list.offsets[key - first], KvElementOffset(contiguous, sequence, 0, key));
     }
   }
 }

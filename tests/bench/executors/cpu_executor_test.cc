@@ -1,5 +1,6 @@
 #include "bench/executors/cpu_executor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -142,6 +143,7 @@ TEST(CpuExecutorTest, RunsWithoutDenseLayersAndVerifies) {
   PagedCache cache(600, 8);
   ThreadPool pool(2);
   CpuExecutor executor(config, cache, pool);
+  EXPECT_EQ(executor.attention_kernel(), "auto:rows");
   EXPECT_EQ(executor.weight_bytes(), 0);
   const Trace trace = SmallTrace();
   TraceSource source(trace);
@@ -178,6 +180,17 @@ TEST(CpuExecutorTest, SaysWhatItCannotRun) {
             std::string::npos);
   EXPECT_NE(sentence([](MeasuredConfig& c) { c.dtype = Dtype::kFp16; }).find("--dtype"),
             std::string::npos);
+  const auto odd_group = [](MeasuredConfig& c) {
+    c.model.num_attention_heads = 3 * c.model.num_key_value_heads;
+  };
+  EXPECT_EQ(sentence(odd_group), "");
+  EXPECT_THAT(sentence([&](MeasuredConfig& c) {
+                odd_group(c);
+                c.attention_kernel = "rows";
+              }),
+              testing::HasSubstr("--attention-kernel rows: it has 1, 2, 4 or 8 query heads"));
+  EXPECT_THAT(sentence([](MeasuredConfig& c) { c.attention_kernel = "x"; }),
+              testing::HasSubstr("there are auto, rows, tiles"));
   EXPECT_NE(sentence([](MeasuredConfig& c) { c.model.hidden_size = 1 << 24; }).find("GiB"),
             std::string::npos);
 }

@@ -85,6 +85,7 @@ TEST(RunSpecTest, EveryFieldRefusesNonsenseWithItsName) {
                                                        {"executor", "tpu"},
                                                        {"threads", "two"},
                                                        {"dense", "1"},
+                                                       {"attention-kernel", "fast"},
                                                        {"window", "10s"},
                                                        {"window", "10s..5s"},
                                                        {"limit", "x"},

@@ -30,7 +30,7 @@ PLANTED = ["int i = threadIdx.x;", "__syncthreads();", "v = __shfl_xor_sync(m, v
            'asm volatile("bar.sync 0;");', "atomicAdd(p, 1);", "x = __ldg(p);", "cudaStream_t s;", "float4 v;",
            "float x = *p.q.address;", "x = p.q.address[3];"]
 FINE = ["// like __syncthreads()", "if (p.indices.address == nullptr) {", "#if defined(__CUDACC__)",
-        "AtomicAdd(p, 1);", "x = a * b;", '#include "kernels/cuda/vocabulary_cuda.h"']
+        "Store(p, 1);", "x = a * b;", '#include "kernels/cuda/vocabulary_cuda.h"']
 
 
 def raw_words(text):

@@ -1,20 +1,19 @@
-// Attention of any number of query rows a KV head: prompts, and decodes of odd or large groups. A
-// tile of K and V is converted to fp32 once for all rows. Compiled once for each target.
-
-#if defined(KVBENCH_KERNELS_CPU_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef KVBENCH_KERNELS_CPU_ATTENTION_TILE_INL_H_
-#undef KVBENCH_KERNELS_CPU_ATTENTION_TILE_INL_H_
-#else
-#define KVBENCH_KERNELS_CPU_ATTENTION_TILE_INL_H_
-#endif
+// Attention by tiles, of any number of query rows a KV head: prompts, and decodes of odd or large
+// groups. A tile of K and V is converted to fp32 once for all rows.
 
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/cpu/attention_item.h"
-#include "kernels/cpu/kv_accessor.h"
+#include "kernels/cpu/attention_kernel.h"
+#include "kernels/cpu/rows_ahead.h"
+#include "kernels/cpu/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/attention_tiles.cc"
+#include "hwy/foreach_target.h"
+//
+#include "hwy/highway.h"
 #include "kernels/cpu/multiply-inl.h"
-#include "kernels/cpu/rows_ahead-inl.h"
 #include "kernels/cpu/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -85,16 +84,16 @@ HWY_INLINE void TransposeFour(const T* const* HWY_RESTRICT row, const float* sca
 /// Converts and transposes K rows: keys[i, key] for key < count (and copies of the last up to a
 /// multiple of 4), so that scores need no sums across lanes. @param keys [dim, tile]
 template <typename T>
-HWY_NOINLINE void ConvertKeys(const KvRows<T>& rows, int dim, int tile, float* HWY_RESTRICT keys,
-                              const KvRows<T>& next) {
+HWY_NOINLINE void ConvertKeys(const KvRows& rows, int dim, int tile, float* HWY_RESTRICT keys,
+                              const KvRows& next) {
   for (int key = 0; key < rows.count; key += 4) {
     const T* row[4];
     float scale[4] = {};
     for (int j = 0; j < 4; ++j) {
       const int index = std::min(key + j, rows.count - 1);
-      row[j] = rows.pool + rows.offsets[index];
+      row[j] = rows.Row<T>(index);
       if constexpr (kHasScales<T>) scale[j] = rows.Scale(index);
-      RowsAhead<T>{{}, next, 0, {}}.Prefetch(key + j, dim);
+      RowsAhead{{}, next, 0, {}}.Prefetch<T>(key + j, dim);
     }
     TransposeFour(row, scale, dim, tile, keys + key);
   }
@@ -102,12 +101,12 @@ HWY_NOINLINE void ConvertKeys(const KvRows<T>& rows, int dim, int tile, float* H
 
 /// @param values [count, dim]
 template <typename T>
-HWY_NOINLINE void ConvertValues(const KvRows<T>& rows, int dim, float* HWY_RESTRICT values,
-                                const KvRows<T>& next) {
+HWY_NOINLINE void ConvertValues(const KvRows& rows, int dim, float* HWY_RESTRICT values,
+                                const KvRows& next) {
   const F32Tag d;
   for (int key = 0; key < rows.count; ++key) {
-    RowsAhead<T>{{}, next, 0, {}}.Prefetch(key, dim);
-    const T* HWY_RESTRICT row = rows.pool + rows.offsets[key];
+    RowsAhead{{}, next, 0, {}}.Prefetch<T>(key, dim);
+    const T* HWY_RESTRICT row = rows.Row<T>(key);
     float scale = 0;
     if constexpr (kHasScales<T>) scale = rows.Scale(key);
     for (int i = 0; i < dim; i += kLanes) {
@@ -145,37 +144,49 @@ static HWY_NOINLINE HWY_MAYBE_UNUSED void AttendConvertedTile(const AttentionIte
                  {rows - first_row, count, dim}, work.factors() + first_row);
 }
 
-/// All keys of `item` for KV heads [first_head, first_head + heads).
-template <typename T, class Accessor>
-HWY_NOINLINE void AttendTiles(const AttentionCall& call, const AttentionItem& item,
-                              const Accessor& kv, int first_head, int heads,
-                              const AttentionWorkspace& work) {
+template <typename T>
+void AttendTiles(const AttentionTask& task) {
+  const AttentionCall& call = task.call;
+  const AttentionItem& item = task.item;
+  const AttentionWorkspace& work = task.work;
   const int dim = call.head_dim;
   const int tile = ConvertedTile(dim);
   const int group = call.num_heads / call.num_kv_heads;
   const AttentionSequence& sequence = call.sequences[static_cast<size_t>(item.sequence)];
   const int first_position = sequence.context - sequence.num_queries + item.first_query;
-  const T* const k_pool = static_cast<const T*>(call.k) + first_head * kv.head_stride();
-  const T* const v_pool = static_cast<const T*>(call.v) + first_head * kv.head_stride();
-  int64_t offsets[kKeyTile];
-  int64_t scale_rows[kHasScales<T> ? kKeyTile : 1];
-  const int64_t head_rows = kHasScales<T> ? kv.head_stride() / dim : 0;
+  const int64_t head_stride = task.kv.head_stride();
+  const int64_t head_rows = kHasScales<T> ? head_stride / dim : 0;
+  KeyList list;
   for (int begin = item.first_key; begin < item.end_key; begin += tile) {
     const int count = std::min(tile, item.end_key - begin);
-    ListKeys(kv, begin, count, offsets);
-    if constexpr (kHasScales<T>) ListScales(offsets, count, dim, scale_rows);
-    const auto rows = [&](const T* pool, const float* scales, int head) HWY_ATTR {
-      return KvRows<T>{pool + head * kv.head_stride(), offsets, head < heads ? count : 0,
-                       kHasScales<T> ? scales + (first_head + head) * head_rows : nullptr,
-                       scale_rows};
+    list.Fill(task.kv, begin, count, kHasScales<T> ? dim : 0);
+    const auto rows = [&](const void* pool, const float* scales, int head) {
+      return KvRows{.pool = static_cast<const T*>(pool) + (task.heads.first + head) * head_stride,
+                    .offsets = list.offsets,
+                    .count = head < task.heads.count ? count : 0,
+                    .scales = scales + (task.heads.first + head) * head_rows,
+                    .scale_rows = list.scale_rows};
     };
-    for (int head = 0; head < heads; ++head) {
-      ConvertKeys<T>(rows(k_pool, call.k_scales, head), dim, tile, work.keys(),
-                     rows(k_pool, call.k_scales, head + 1));
-      ConvertValues<T>(rows(v_pool, call.v_scales, head), dim, work.values(),
-                       rows(v_pool, call.v_scales, head + 1));
+    for (int head = 0; head < task.heads.count; ++head) {
+      ConvertKeys<T>(rows(call.k, call.k_scales, head), dim, tile, work.keys(),
+                     rows(call.k, call.k_scales, head + 1));
+      ConvertValues<T>(rows(call.v, call.v_scales, head), dim, work.values(),
+                       rows(call.v, call.v_scales, head + 1));
       AttendConvertedTile(item, group, dim, begin, count, first_position, head, work);
     }
+  }
+}
+
+void AttendByTiles(const AttentionTask& task) {
+  switch (task.call.kv_type) {
+    case KvType::kFp16:
+      return AttendTiles<hwy::float16_t>(task);
+    case KvType::kBf16:
+      return AttendTiles<hwy::bfloat16_t>(task);
+    case KvType::kFp32:
+      return AttendTiles<float>(task);
+    case KvType::kInt8:
+      return AttendTiles<int8_t>(task);
   }
 }
 
@@ -183,4 +194,17 @@ HWY_NOINLINE void AttendTiles(const AttentionCall& call, const AttentionItem& it
 }  // namespace kvbench
 HWY_AFTER_NAMESPACE();
 
+#if HWY_ONCE
+namespace kvbench {
+
+HWY_EXPORT(AttendByTiles);
+
+extern constexpr CpuAttentionKernel kTilesAttention = {
+    .name = "tiles",
+    .supports = [](const CpuAttentionShape&) { return true; },
+    .supported = "every group",
+    .attend = [](const AttentionTask& task) { HWY_DYNAMIC_DISPATCH(AttendByTiles)
+                                              (task); }};
+
+}  // namespace kvbench
 #endif
