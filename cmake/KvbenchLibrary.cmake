@@ -1,14 +1,19 @@
-# kvbench_library(NAME [COLD] [FOLDERS ...] [SOURCES ...] [DEPENDS ...]): one static library for each part of the house,
-# of every source in the folders named. All of them share the warnings, the include root and the floating-point rules set
-# here.
+# kvbench_library(NAME [COLD] [PARSES] [FOLDERS ...] [SOURCES ...] [DEPENDS ...]): one static library for each part of the
+# house, of every source in the folders named. All of them share the warnings, the include root and the floating-point
+# rules set here.
 # COLD: its code is compiled more often than it matters how fast it runs (kvbench_compile_quickly).
+# PARSES: the same in the sanitizer builds alone.
 function(kvbench_library name)
-  cmake_parse_arguments(ARG "COLD" "" "FOLDERS;SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;PARSES" "" "FOLDERS;SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   kvbench_sources(sources ${ARG_FOLDERS})
   add_library(${name} STATIC ${sources} ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   kvbench_compile_options(${name})
   if(ARG_COLD)
+    kvbench_compile_quickly(${name})
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    kvbench_precompile(${name} kvbench_results)
+  elseif(ARG_PARSES)
     kvbench_compile_quickly(${name})
     kvbench_precompile(${name} kvbench_base)
   endif()
@@ -59,11 +64,10 @@ function(kvbench_unity name)
   endforeach()
 endfunction()
 
-# Takes a third off what these sources take to compile: hardly any optimisation, and in the sanitizer builds
-# (RelWithDebInfo) none, nor the checks of pointers that the address sanitizer makes anyway (null) or that code without
-# kernels hardly needs.
+# Takes a third off what the sanitizer builds (RelWithDebInfo) take to compile: no optimisation, and none of the checks
+# of pointers that the address sanitizer makes anyway (null) or that code without kernels hardly needs.
 function(kvbench_compile_quickly name)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>
+  target_compile_options(${name} PRIVATE
     "$<$<CONFIG:RelWithDebInfo>:-O0;-fno-sanitize=null,alignment,vptr,object-size>")
 endfunction()
 
@@ -91,6 +95,8 @@ function(kvbench_test name)
   target_compile_definitions(${name} PRIVATE KVBENCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     KVBENCH_PROGRAM="$<TARGET_FILE:kvbench>" KVBENCH_PYTHON="${KVBENCH_PYTHON}")
   kvbench_compile_options(${name})
+  # Test code is compiled more often than it runs; what it tests keeps its flags.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   kvbench_compile_quickly(${name})
   kvbench_precompile(${name} kvbench_unit_test <gtest/gtest.h> <gmock/gmock.h>)
   kvbench_unity(${name} ${sources})
