@@ -13,7 +13,7 @@
 #include "tests/bench/commands/program.h"
 
 namespace kvbench {
-namespace {
+namespace compare_cli {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -216,5 +216,5 @@ TEST_F(CompareCliTest, HelpHasExamples) {
   EXPECT_THAT(Kvbench("merge --help").out, HasSubstr("--out both.json"));
 }
 
-}  // namespace
+}  // namespace compare_cli
 }  // namespace kvbench

@@ -11,7 +11,7 @@
 #include "tests/bench/commands/program.h"
 
 namespace kvbench {
-namespace {
+namespace export_cli {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -179,5 +179,5 @@ TEST(ExportCliTest, Refusals) {
   EXPECT_EQ(Kvbench("export r.json --format csv --out /dev/full").code, 2);
 }
 
-}  // namespace
+}  // namespace export_cli
 }  // namespace kvbench

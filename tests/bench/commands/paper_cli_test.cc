@@ -10,7 +10,7 @@
 #include "tests/bench/commands/program.h"
 
 namespace kvbench {
-namespace {
+namespace paper_cli {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -151,5 +151,5 @@ TEST(PaperCliTest, HelpHasExamplesThatWork) {
   std::filesystem::remove(testing::TempDir() + "/paper.json");
 }
 
-}  // namespace
+}  // namespace paper_cli
 }  // namespace kvbench

@@ -10,7 +10,7 @@
 #include "tests/bench/commands/program.h"
 
 namespace kvbench {
-namespace {
+namespace plan_cli {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -194,5 +194,5 @@ TEST(PlanCliTest, HelpHasExamplesThatWork) {
   EXPECT_EQ(examples, 3);
 }
 
-}  // namespace
+}  // namespace plan_cli
 }  // namespace kvbench

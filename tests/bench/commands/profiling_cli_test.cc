@@ -16,7 +16,7 @@
 #include "tests/bench/executors/documented_ranges.h"
 
 namespace kvbench {
-namespace {
+namespace profiling_cli {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -280,5 +280,5 @@ TEST_F(NvtxTest, AToolThatCannotBeLoadedDoesNoHarm) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
-}  // namespace
+}  // namespace profiling_cli
 }  // namespace kvbench

@@ -14,7 +14,7 @@
 #include "tests/bench/commands/program.h"
 
 namespace kvbench {
-namespace {
+namespace report_cli {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -231,5 +231,5 @@ TEST(ReportCliTest, APageThatABrowserShows) {
   EXPECT_EQ(browser.code, 0) << browser.out << browser.err;
 }
 
-}  // namespace
+}  // namespace report_cli
 }  // namespace kvbench
