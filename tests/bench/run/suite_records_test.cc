@@ -28,7 +28,7 @@ AxisValues Shortened(AxisValues axes) {
   if (axes.contains("duration")) {
     axes["duration"] = {"60s"};
   } else {
-    axes["requests"] = {"8"};
+    axes["requests"] = {"3"};
   }
   if (axes.contains("window")) {
     axes["window"] = {"1s..60s"};
