@@ -254,6 +254,9 @@ RunRecord BuildRecord(const FinishedRun& f) {
   }
   record.executor.repetitions = f.repetitions;
   record.executor.dense = f.run.spec.dense;
+  if (f.measured != nullptr) {
+    record.executor.attention_kernel = f.measured->attention_kernel();
+  }
   record.trace = DescribeTrace(f);
   FillRequests(f.metrics, record);
   FillSteps(f.metrics, record);

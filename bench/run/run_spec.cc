@@ -54,15 +54,12 @@ void SetExecutor(RunSpec& spec, const std::string& text) {
   spec.executor = text;
 }
 
-std::string_view AttentionKernelHelp() {
-  static const std::string help = [] {
-    std::string names = "of the cpu executor: auto (by shape and instruction set)";
-    for (const CpuAttentionKernel* kernel : CpuAttentionKernels()) {
-      names += ", " + std::string(kernel->name);
-    }
-    return names + " [auto]";
-  }();
-  return help;
+std::string AttentionKernelHelp() {
+  std::string names = "of the cpu executor: auto (by shape and instruction set)";
+  for (const CpuAttentionKernel* kernel : CpuAttentionKernels()) {
+    names += ", " + std::string(kernel->name);
+  }
+  return names + " [auto]";
 }
 
 void SetAttentionKernel(RunSpec& spec, const std::string& text) {

@@ -128,6 +128,22 @@ const Description& Verification::Describe() {
   return description;
 }
 
+const Description& Operations::Describe() {
+  using T = Operations;
+  static const Description description = DescriptionOf<T>(
+      "What the design had done to bytes: tokens copied to other slots.",
+      {
+          F<&T::operations>("operations", ""),
+          F<&T::pieces>("pieces", "K or V of one layer each"),
+          F<&T::bytes>("bytes", "copied: each is read and written once"),
+          F<&T::seconds>("s", "of the steps' times; measured, a part of phases.other",
+                         {.compared = Compared::kMeasured}),
+          F<&T::checked>("tokens", "compared with what they were before",
+                         {.compared = Compared::kMeasured, .filled_by = FilledBy::kMeasured}),
+      });
+  return description;
+}
+
 const Description& Phases::Describe() {
   using T = Phases;
   static const Description description =
@@ -269,6 +285,7 @@ const Description& RunRecord::Describe() {
                               {.filled_by = FilledBy::kMeasured}),
           F<&T::phases>("", "",
                         {.compared = Compared::kMeasured, .filled_by = FilledBy::kMeasured}),
+          F<&T::operations>("", "null for designs that never ask for any", {.since = 4}),
           F<&T::notes>("", "sentences for the reader",
                        {.range = Range::kNotEmpty, .compared = Compared::kNever, .since = 1}),
           F<&T::samples>("", "", {.compared = Compared::kNever}),

@@ -76,6 +76,8 @@ const Description& DesignInfo::Describe() {
           F<&T::name>("", "paged, contiguous-max, ...", {.range = Range::kNotEmpty}),
           F<&T::block_size>("tokens", "null for contiguous designs",
                             {.range = Range::kPositive, .heading = {"block", "tokens"}}),
+          F<&T::growth>("", "null for designs that do not move sequences",
+                        {.since = 4, .words = kGrowthWords}),
           F<&T::capacity_slots>("slots", "whole blocks"),
           F<&T::capacity_bytes>("bytes", "of these slots"),
           F<&T::lost_bytes>("bytes", "of the budget, too few for one more block or chunk"),
@@ -162,6 +164,9 @@ const Description& ExecutorInfo::Describe() {
           F<&T::repetitions>("", "that were asked for",
                              {.range = Range::kPositive, .compared = Compared::kNever}),
           F<&T::dense>("", "false: attention and cache work alone, no dense layers", {.since = 1}),
+          F<&T::attention_kernel>(
+              "", "of the CPU; auto:NAME was chosen by shape and instruction set",
+              {.compared = Compared::kNever, .filled_by = FilledBy::kMeasured, .since = 4}),
           F<&T::calibration>("", "what is reached of the peaks", kModelled),
           F<&T::tensor_parallel_size>(
               "devices", "", {.range = Range::kPositive, .filled_by = FilledBy::kModelled}),

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/text.h"
+
 namespace kvbench {
 namespace {
 
@@ -35,6 +37,12 @@ std::string Word(const std::string& text) {
   return word;
 }
 
+/// What was asked for.
+std::string AttentionKernel(const ExecutorInfo& executor) {
+  const std::string name = executor.attention_kernel.value_or("auto");
+  return name.starts_with("auto") ? "auto" : Word(name);
+}
+
 std::string WindowText(const Window& window) {
   if (!window.from_s && !window.to_s) {
     return "all";
@@ -52,6 +60,7 @@ std::vector<Axis> RunAxes(const RunRecord& run) {
       {"model", Word(run.model.name)},
       {"design", Word(run.design.name)},
       {"block-size", OrNone(run.design.block_size)},
+      {"growth", Word(run.design.growth.value_or(""))},
       {"kv-cache-dtype", Word(run.model.kv_cache_dtype)},
       {"dtype", Word(run.model.dtype)},
       {"kv-memory", fmt::format("{}B", run.design.capacity_bytes + run.design.lost_bytes)},
@@ -69,6 +78,7 @@ std::vector<Axis> RunAxes(const RunRecord& run) {
       {"tensor-parallel-size", OrNone(run.executor.tensor_parallel_size)},
       {"threads", OrNone(run.executor.threads)},
       {"dense", OnOff(run.executor.dense)},
+      {"attention-kernel", AttentionKernel(run.executor)},
       {"trace", Word(run.trace.name) + "/" + run.trace.sha256.substr(0, kDigestDigits)},
       {"rate", OrNone(run.trace.request_rate)},
       {"seed", OrNone(run.trace.seed)},
@@ -76,10 +86,21 @@ std::vector<Axis> RunAxes(const RunRecord& run) {
   };
 }
 
+std::string DesignText(const DesignInfo& design) {
+  const std::string name = PrintableAscii(design.name);
+  return design.block_size ? fmt::format("{}/{}", name, *design.block_size)
+         : design.growth   ? fmt::format("{}/{}", name, PrintableAscii(*design.growth))
+                           : name;
+}
+
 std::string MakeLabel(const RunRecord& run) {
   std::string label;
   for (const Axis& axis : RunAxes(run)) {
-    label += (label.empty() ? "" : " ") + axis.name + "=" + axis.value;
+    // Axes that came later are left out where they say nothing, so that older labels still hold.
+    const bool later = axis.name == "growth" || axis.name == "attention-kernel";
+    if (!later || (axis.value != "none" && axis.value != "auto")) {
+      label += (label.empty() ? "" : " ") + axis.name + "=" + axis.value;
+    }
   }
   return label;
 }

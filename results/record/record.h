@@ -76,6 +76,7 @@ struct DesignInfo {
   static const Description& Describe();
   std::string name;
   std::optional<int64_t> block_size;
+  std::optional<std::string> growth;
   int64_t capacity_slots = 0;
   int64_t capacity_bytes = 0;
   int64_t lost_bytes = 0;
@@ -126,6 +127,7 @@ struct ExecutorInfo {
   std::optional<int64_t> threads;
   int64_t repetitions = 1;
   bool dense = true;
+  std::optional<std::string> attention_kernel;
   std::optional<std::string> calibration;
   std::optional<int64_t> tensor_parallel_size;
   std::optional<MeasuredRoofs> roofs;
@@ -257,6 +259,15 @@ struct TimelinePoint {
   int64_t free = 0;
 };
 
+struct Operations {
+  static const Description& Describe();
+  int64_t operations = 0;
+  int64_t pieces = 0;
+  int64_t bytes = 0;
+  double seconds = 0;
+  std::optional<int64_t> checked;
+};
+
 struct RunRecord {
   static const Description& Describe();
   std::string label;
@@ -302,13 +313,14 @@ struct RunRecord {
   KvStats kv;
   std::optional<Verification> verification;
   std::optional<Phases> phases;
+  std::optional<Operations> operations;
   std::vector<std::string> notes;
   Samples samples;
   std::vector<TimelinePoint> timeline;
 };
 
 struct ResultsFile {
-  static constexpr const char* kSchemaVersion = "1.3";
+  static constexpr const char* kSchemaVersion = "1.4";
   static const Description& Describe();
   KvbenchInfo kvbench;
   Environment environment;

@@ -13,6 +13,8 @@ inline constexpr auto kSchedulerWords =
     std::to_array<std::string_view>({"continuous", "static", "faster-transformer"});
 /// "cpu" and "cuda" measure, "modelled" computes.
 inline constexpr auto kExecutorWords = std::to_array<std::string_view>({"cpu", "cuda", "modelled"});
+/// How a contiguous cache grows: the chunk doubles, or is one of another slot for every token.
+inline constexpr auto kGrowthWords = std::to_array<std::string_view>({"double", "concat"});
 inline constexpr auto kAttentionWords =
     std::to_array<std::string_view>({"MHA", "GQA", "MQA", "MLA"});
 inline constexpr auto kPreemptionWords =

@@ -1,7 +1,5 @@
 #include "results/table/table_rows.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -13,11 +11,6 @@
 
 namespace kvbench {
 namespace {
-
-std::string RowName(const DesignInfo& design) {
-  const std::string name = PrintableAscii(design.name);
-  return design.block_size ? fmt::format("{}/{}", name, *design.block_size) : name;
-}
 
 /// The group's key. Rates and seeds are in the digest, but two traces may have the same requests.
 std::string GroupKey(const RunRecord& run, Grouping grouping) {
@@ -78,7 +71,7 @@ void FindVaryingAxes(TableGroup& group) {
   for (size_t axis = 0; axis < axes.front().size(); ++axis) {
     const std::string& name = axes.front()[axis].name;
     // Another rate or seed is another trace: its digest tells nothing more.
-    if (name == "design" || name == "block-size" || !varies[axis] ||
+    if (name == "design" || name == "block-size" || name == "growth" || !varies[axis] ||
         (name == "trace" && (explained_by("rate") || explained_by("seed")))) {
       continue;
     }
@@ -167,7 +160,7 @@ std::vector<TableGroup> GroupRuns(const std::vector<const RunRecord*>& runs, Gro
   }
   for (TableGroup& group : groups) {
     for (TableRow& row : group.rows) {
-      row.name = RowName(row.run().design);
+      row.name = DesignText(row.run().design);
       for (const RecordField& field : TableFields()) {
         row.figures.push_back(MedianShown(row.repetitions, field));
       }
