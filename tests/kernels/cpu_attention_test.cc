@@ -74,7 +74,9 @@ class CpuAttentionTest : public testing::Test {
       Attention(threads, kernel->name).Run(attention.call(), plan_);
       ++kernel_cases_[std::string(kernel->name)];
       EXPECT_TRUE(attention.GuardsIntact()) << kernel->name << ": " << spec.ToString();
-      const double of_kernel = attention.LargestError(kSanitized ? 6 : 20, random_);
+      // Fewer rows where another kernel has the shape, too: the reference takes most of the time.
+      const int rows = error > 0 ? 5 : kSanitized ? 6 : 20;
+      const double of_kernel = attention.LargestError(rows, random_);
       EXPECT_LT(of_kernel, kTolerance) << kernel->name << ": " << spec.ToString();
       error = std::max(error, of_kernel);
     }
