@@ -54,6 +54,7 @@ std::vector<RequestRow> Rows(const Metrics& metrics) {
 
 TEST(EngineTest, GivesTheNaiveEnginesStepsForEveryDesign) {
   std::mt19937 random(7);
+  int64_t moves = 0;
   int64_t preemptions = 0;
   int64_t recomputed = 0;
   int64_t rejected = 0;
@@ -103,11 +104,14 @@ TEST(EngineTest, GivesTheNaiveEnginesStepsForEveryDesign) {
       }
       EXPECT_EQ(metrics.preemptions(), naive.preemptions);
       EXPECT_EQ(metrics.recomputed_tokens(), naive.recomputed);
+      EXPECT_EQ(metrics.operations().operations, naive.moves);
+      EXPECT_EQ(metrics.operations().tokens, naive.moved_tokens);
       const int64_t refused =
           std::accumulate(metrics.rejected().begin(), metrics.rejected().end(), int64_t{0},
                           [](int64_t sum, const auto& r) { return sum + r.second; });
       EXPECT_EQ(refused, naive.rejected);
       EXPECT_EQ(metrics.finished() + refused, 60);
+      moves += naive.moves;
       preemptions += naive.preemptions;
       recomputed += naive.recomputed;
       rejected += naive.rejected;
@@ -115,6 +119,7 @@ TEST(EngineTest, GivesTheNaiveEnginesStepsForEveryDesign) {
   }
   EXPECT_GT(compared, 300);
   // The rounds must have met what they are there for.
+  EXPECT_GT(moves, 1000);
   EXPECT_GT(preemptions, 500);
   EXPECT_GT(recomputed, 1000);
   EXPECT_GT(rejected, 1000);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/engine/limits.h"
@@ -14,7 +15,7 @@
 
 namespace kvbench {
 
-/// The slow, obvious serving loop: continuous batching over one of the four designs, written from
+/// The slow, obvious serving loop: continuous batching over one of the designs, written from
 /// the rules alone with lists that are searched and sums that are formed afresh in every step. Time
 /// is counted in steps of equal length.
 class NaiveEngine {
@@ -59,6 +60,8 @@ class NaiveEngine {
   int64_t preemptions = 0;
   int64_t recomputed = 0;
   int64_t rejected = 0;
+  int64_t moves = 0;
+  int64_t moved_tokens = 0;
 
  private:
   struct Sequence {
@@ -84,6 +87,9 @@ class NaiveEngine {
   }
   int64_t Blocks(int64_t tokens) const { return (tokens + block_size_ - 1) / block_size_; }
   int64_t Wanted(const Sequence& s) const {
+    if (design_ == "contiguous-growing") {
+      return Of(s).total_tokens();
+    }
     const int64_t estimate = design_ == "contiguous-max"    ? limits_.max_model_len
                              : design_ == "contiguous-pow2" ? PowerOfTwo(Of(s).output_tokens)
                                                             : Of(s).output_tokens;
@@ -124,10 +130,12 @@ class NaiveEngine {
       const int64_t end = running_[i].done + part;
       const int64_t slots = end + (end == Known(running_[i]) ? 1 : 0) - running_[i].held;
       bool gone = false;
-      while (design_ == "paged" &&
-             Blocks(running_[i].held + slots) - Blocks(running_[i].held) > FreeBlocks()) {
+      while (!FindsRoom(running_[i], slots)) {
         Sequence victim = running_.back();
         running_.pop_back();
+        if (design_ != "paged") {
+          buddy_.Free(victim.offset, victim.chunk);
+        }
         victim.before = std::max(victim.before, victim.done);
         victim.done = victim.held = victim.part = 0;
         queue_.insert(queue_.begin(), victim);
@@ -165,7 +173,9 @@ class NaiveEngine {
           break;
         }
       } else {
-        s.chunk = PowerOfTwo((Wanted(s) + 15) / 16);
+        const bool grows = design_ == "contiguous-growing";
+        const int64_t wanted = grows ? std::max(Of(s).prompt_tokens, slots) : Wanted(s);
+        s.chunk = PowerOfTwo((wanted + 15) / 16);
         s.offset = buddy_.Allocate(s.chunk);
         if (s.offset < 0) {
           break;
@@ -195,12 +205,22 @@ class NaiveEngine {
       step.usage.live += s.held;
       if (design_ == "paged") {
         step.usage.rounding += all - s.held;
+      } else if (design_ == "contiguous-growing") {
+        const int64_t rest = std::max(Of(s).prompt_tokens - s.held, int64_t{0});
+        step.usage.reserved += rest;
+        step.usage.rounding += all - s.held - rest;
       } else {
         step.usage.reserved += Of(s).total_tokens() - s.held;
         step.usage.overestimate += Wanted(s) - Of(s).total_tokens();
         step.usage.rounding += all - Wanted(s);
       }
     }
+    for (const auto& [offset, chunk] : old_) {
+      step.usage.free -= chunk * 16;
+      step.usage.rounding += chunk * 16;
+      buddy_.Free(offset, chunk);
+    }
+    old_.clear();
     steps.push_back(step);
     for (size_t i = 0; i < running_.size();) {
       if (running_[i].generated == Of(running_[i]).output_tokens) {
@@ -212,6 +232,28 @@ class NaiveEngine {
         ++i;
       }
     }
+    return true;
+  }
+
+  /// A growing sequence that is full has moved when this is true; its old chunk is free after the
+  /// step.
+  bool FindsRoom(Sequence& s, int64_t slots) {
+    if (design_ == "paged") {
+      return Blocks(s.held + slots) - Blocks(s.held) <= FreeBlocks();
+    }
+    if (design_ != "contiguous-growing" || s.held + slots <= s.chunk * 16) {
+      return true;
+    }
+    const int64_t chunk = PowerOfTwo((s.held + slots + 15) / 16);
+    const int64_t offset = buddy_.Allocate(chunk);
+    if (offset < 0) {
+      return false;
+    }
+    old_.emplace_back(s.offset, s.chunk);
+    ++moves;
+    moved_tokens += s.held;
+    s.offset = offset;
+    s.chunk = chunk;
     return true;
   }
 
@@ -229,6 +271,7 @@ class NaiveEngine {
   int64_t blocks_;
   int64_t step_ns_;
   NaiveBuddy buddy_;
+  std::vector<std::pair<int64_t, int64_t>> old_;  // chunks that moves of this step have left
   std::vector<Sequence> queue_;
   std::vector<Sequence> running_;
 };
