@@ -19,19 +19,19 @@ AdmitResult GrowingCache::Admit(const Admission& admission) {
     return AdmitResult::NeverFits("prompt and output exceed max_model_len " +
                                   std::to_string(max_model_len_));
   }
-  // Alone in the cache it can be preempted when it does not find the next chunk beside its own, and
-  // is then admitted to that one.
-  if (ChunkUnits(admission.final_length) > buddies_.largest_chunk_units()) {
-    return AdmitResult::NeverFits("the chunk is larger than the cache's largest, " +
-                                  std::to_string(buddies_.largest_chunk_units() * kUnitSlots) +
-                                  " slots");
+  // What is alone in the cache must get on. With kDouble it may be preempted where it finds no next
+  // chunk beside its own, and has room for one more token when it has been admitted again.
+  const int64_t last_units = ChunkUnits(admission.final_length);
+  if (last_units * (growth_ == Growth::kConcat ? 2 : 1) > buddies_.units()) {
+    return AdmitResult::NeverFits(
+        std::string(growth_ == Growth::kConcat ? "the chunk and its copy are" : "the chunk is") +
+        " larger than the cache's " + std::to_string(buddies_.units() * kUnitSlots) + " slots");
   }
-  const int64_t prompt = admission.final_length - admission.estimate;
-  const int64_t wanted =
-      growth_ == Growth::kConcat ? admission.tokens : std::max(admission.tokens, prompt);
+  const int64_t wanted = growth_ == Growth::kConcat
+                             ? admission.tokens
+                             : std::max(admission.tokens, admission.known + 1);
   const int64_t chunk_units = ChunkUnits(wanted);
-  if (growth_ == Growth::kConcat && held_ > 0 &&
-      2 * (held_units_ + chunk_units) > buddies_.units()) {
+  if (growth_ == Growth::kConcat && 2 * (held_units_ + chunk_units) > buddies_.units()) {
     return AdmitResult::Wait();
   }
   const int64_t offset_units = buddies_.Allocate(chunk_units);
@@ -106,12 +106,12 @@ void GrowingCache::Take(Sequence& sequence, int64_t offset_units, int64_t chunk_
 }
 
 void GrowingCache::Grow(Sequence& sequence, int64_t n) {
-  const int64_t of_prompt = std::min(n, sequence.reserved);
+  const int64_t of_known = std::min(n, sequence.reserved);
   sequence.live += n;
-  sequence.reserved -= of_prompt;
+  sequence.reserved -= of_known;
   usage_.live += n;
-  usage_.reserved -= of_prompt;
-  usage_.rounding -= n - of_prompt;
+  usage_.reserved -= of_known;
+  usage_.rounding -= n - of_known;
 }
 
 /// A chunk of which nothing is live or reserved.

@@ -19,11 +19,11 @@ enum class Growth {
 /// when it grows, to which its tokens are moved. Chunks come from the buddy allocator of the
 /// reserving designs: sizes are powers of two of its unit of 16 slots.
 ///
-/// kDouble: the first chunk has room for the prompt, and a full one is followed by one twice as
-/// large. kConcat: tensors of exactly the tokens that there are, which the allocator rounds up;
-/// every Extend takes a new chunk and moves all tokens, also where the size stays the same. Since
-/// all sequences then move in every step, admission leaves as many slots free as chunks take,
-/// unless the sequence is alone.
+/// kDouble: the first chunk has room for the prompt (after a preemption for all known tokens) and
+/// the newest token, and a full one is followed by one twice as large. kConcat: tensors of exactly
+/// the tokens that there are, which the allocator rounds up; every Extend takes a new chunk and
+/// moves all tokens, also where the size stays the same. Since all sequences then move in every
+/// step, admission leaves as many slots free as chunks take.
 ///
 /// Old and new chunk are both held until the step has run (FinishOperations). The tokens count in
 /// the new one, and the whole old one is rounding.
@@ -52,7 +52,7 @@ class GrowingCache final : public KvCache {
     int64_t offset_units = 0;
     int64_t chunk_units = 0;  // 0: holds nothing
     int64_t live = 0;
-    int64_t reserved = 0;  // for the rest of its prompt
+    int64_t reserved = 0;  // for the rest of its known tokens
 
     SlotRange range() const { return {offset_units * kUnitSlots, chunk_units * kUnitSlots}; }
     int64_t room() const { return chunk_units * kUnitSlots - live; }

@@ -18,6 +18,7 @@ struct Admission {
   int64_t tokens = 0;        ///< to store now: what the coming step writes or has written
   int64_t estimate = 0;      ///< output tokens expected; a design's reservation rule starts from it
   int64_t final_length = 0;  ///< P + O: tokens the sequence holds when it ends
+  int64_t known = 0;  ///< tokens it has: the prompt, and after a preemption what was generated
   std::span<const int64_t> prefix_ids = {};  ///< for designs that reuse prefixes
 };
 

@@ -24,8 +24,8 @@ struct Operation {
   };
   Kind kind = Kind::kMove;
   SequenceId sequence = 0;
-  SlotRange from;
-  SlotRange to;
+  SlotRange from = {};
+  SlotRange to = {};
   int64_t tokens = 0;
 };
 

@@ -128,6 +128,7 @@ void ContinuousScheduler::AdmitWaiting(int64_t budget, StepBatch& batch, Schedul
                                        .tokens = count + (generates ? 1 : 0),
                                        .estimate = head.output_tokens,
                                        .final_length = head.final_length,
+                                       .known = head.known_tokens,
                                        .prefix_ids = head.prefix_ids});
     if (result.kind == AdmitResult::Kind::kWait) {
       outcome.bound_by = HeldBackBy::kMemory;

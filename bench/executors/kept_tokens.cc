@@ -13,12 +13,10 @@ int64_t KeptTokens::Draw(int64_t n) {
 
 void KeptTokens::Keep(const StepEntry& entry, int32_t position, const AttentionSequence& sequence,
                       const Read& read) {
-  if (tokens_.size() < kMost) {
-    next_ = tokens_.size();
-    tokens_.emplace_back();
+  if (tokens_.size() == kMost) {
+    tokens_.erase(tokens_.begin());
   }
-  Token& token = tokens_[next_];
-  next_ = (next_ + 1) % kMost;
+  Token& token = tokens_.emplace_back();
   token.sequence = entry.sequence;
   token.request = entry.request;
   token.position = position;
@@ -26,19 +24,24 @@ void KeptTokens::Keep(const StepEntry& entry, int32_t position, const AttentionS
   read(token.layer, sequence, position, token.bytes);
 }
 
+void KeptTokens::Forget(const StepBatch& batch) {
+  for (size_t i = batch.first_single(); i < batch.entries.size(); ++i) {
+    const StepEntry& entry = batch.entries[i];
+    if (entry.first_position == 0) {
+      std::erase_if(tokens_, [&](const Token& t) { return t.sequence == entry.sequence; });
+    }
+  }
+}
+
 bool KeptTokens::Check(const StepBatch& batch, std::span<const AttentionSequence> sequences,
                        const Read& read) {
   bool same = true;
-  for (Token& token : tokens_) {
+  for (const Token& token : tokens_) {
     const auto entry =
         std::find_if(batch.entries.begin(), batch.entries.end(), [&](const StepEntry& e) {
           return e.sequence == token.sequence && e.request == token.request;
         });
-    if (token.bytes.empty() || entry == batch.entries.end()) {
-      continue;
-    }
-    if (entry->first_position <= token.position) {
-      token.bytes.clear();  // computed again: other bits, maybe
+    if (entry == batch.entries.end()) {
       continue;
     }
     read(token.layer, sequences[static_cast<size_t>(entry - batch.entries.begin())], token.position,

@@ -27,8 +27,12 @@ class KeptTokens {
   void Keep(const StepEntry& entry, int32_t position, const AttentionSequence& sequence,
             const Read& read);
 
-  /// Compares those whose sequence is in the batch and does not compute them again; `sequences` are
-  /// its entries' places. False: a token has other bytes than it had.
+  /// Forgets those whose sequence begins anew in the batch: what is computed again may have other
+  /// bits. To be called in every step.
+  void Forget(const StepBatch& batch);
+
+  /// Compares those whose sequence is in the batch; `sequences` are its entries' places. False: a
+  /// token has other bytes than it had.
   bool Check(const StepBatch& batch, std::span<const AttentionSequence> sequences,
              const Read& read);
 
@@ -46,7 +50,6 @@ class KeptTokens {
 
   int64_t num_layers_;
   uint64_t draws_ = 0;
-  size_t next_ = 0;
   std::vector<Token> tokens_;
   std::vector<uint8_t> now_;
   int64_t checked_ = 0;

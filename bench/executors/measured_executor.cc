@@ -60,7 +60,10 @@ StepTimes MeasuredExecutor::Run(const StepBatch& batch, const KvCache& cache,
   ranges_.BeginStep(batch.load);
   placement().Place(batch, cache, sequences_);
   StepPhases step;
-  WithClockStopped([&] { verifier_.BeginStep(sequences_); });
+  WithClockStopped([&] {
+    verifier_.BeginStep(sequences_);
+    kept_.Forget(batch);
+  });
   const double operations = RunOperations(batch, cache.operations());
   RunStep(batch, sequences_, step);
   if (verifier_.wants_step()) {

@@ -27,6 +27,7 @@ RunRecord Prototype() {
   run.executor.roofs.emplace();
   run.origin.emplace().gpu.emplace();
   run.while_waiting.emplace();
+  run.operations.emplace();
   run.kv.usage_per_step.emplace();
   run.kv.usage_over_time.emplace();
   run.kv.paper_fig2.emplace();

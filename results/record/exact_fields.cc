@@ -53,8 +53,9 @@ bool MustBeEqual(RunKind kind, std::string_view path) {
     case RunKind::kAllAtOnce:
       return !IsTiming(path) &&
              !BelowAny(path, {"while_waiting.duration_s", "while_waiting.output_throughput",
-                              "kv.usage_over_time", "kv.resident_bytes", "executor.hardware",
-                              "executor.roofs", "phases", "verification.max_relative_error"});
+                              "kv.usage_over_time", "kv.resident_bytes", "operations.seconds",
+                              "executor.hardware", "executor.roofs", "phases",
+                              "verification.max_relative_error"});
     case RunKind::kTimed:
       return BelowAny(path, {"model", "design", "limits", "trace.sha256", "completed", "failed",
                              "rejected", "verification.passed"});

@@ -101,6 +101,7 @@ Json ToJson(const ModelInfo& model) {
 Json ToJson(const DesignInfo& design) {
   return {{"name", design.name},
           {"block_size", OrNull(design.block_size)},
+          {"growth", OrNull(design.growth)},
           {"capacity_slots", design.capacity_slots},
           {"capacity_bytes", design.capacity_bytes},
           {"lost_bytes", design.lost_bytes}};
@@ -242,6 +243,14 @@ Json ToJson(const KvStats& kv) {
           {"paper_fig2", ToJson(kv.paper_fig2)}};
 }
 
+Json ToJson(const Operations& operations) {
+  return {{"operations", operations.operations},
+          {"pieces", operations.pieces},
+          {"bytes", operations.bytes},
+          {"seconds", Number(operations.seconds)},
+          {"checked", OrNull(operations.checked)}};
+}
+
 Json ToJson(const Verification& verification) {
   return {{"checked", verification.checked},
           {"checked_layers", verification.checked_layers},
@@ -332,6 +341,7 @@ Json ToJson(const RunRecord& run) {
   json["swapped_blocks"] = run.swapped_blocks;
   json["while_waiting"] = ObjectOrNull(run.while_waiting);
   json["bound_by"] = ToJson(run.bound_by);
+  json["operations"] = ObjectOrNull(run.operations);
   json["kv"] = ToJson(run.kv);
   json["verification"] = ObjectOrNull(run.verification);
   json["phases"] = ObjectOrNull(run.phases);

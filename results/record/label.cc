@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/text.h"
+
 namespace kvbench {
 namespace {
 
@@ -52,6 +54,7 @@ std::vector<Axis> RunAxes(const RunRecord& run) {
       {"model", Word(run.model.name)},
       {"design", Word(run.design.name)},
       {"block-size", OrNone(run.design.block_size)},
+      {"growth", Word(run.design.growth.value_or(""))},
       {"kv-cache-dtype", Word(run.model.kv_cache_dtype)},
       {"dtype", Word(run.model.dtype)},
       {"kv-memory", fmt::format("{}B", run.design.capacity_bytes + run.design.lost_bytes)},
@@ -76,10 +79,20 @@ std::vector<Axis> RunAxes(const RunRecord& run) {
   };
 }
 
+std::string DesignText(const DesignInfo& design) {
+  const std::string name = PrintableAscii(design.name);
+  return design.block_size ? fmt::format("{}/{}", name, *design.block_size)
+         : design.growth   ? fmt::format("{}/{}", name, PrintableAscii(*design.growth))
+                           : name;
+}
+
 std::string MakeLabel(const RunRecord& run) {
   std::string label;
   for (const Axis& axis : RunAxes(run)) {
-    label += (label.empty() ? "" : " ") + axis.name + "=" + axis.value;
+    // Not where it does not apply: labels from before there was such a design stay the same.
+    if (axis.name != "growth" || run.design.growth) {
+      label += (label.empty() ? "" : " ") + axis.name + "=" + axis.value;
+    }
   }
   return label;
 }

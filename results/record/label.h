@@ -18,8 +18,11 @@ struct Axis {
 /// machines); a modelled run's hardware is one. Values hold no spaces.
 std::vector<Axis> RunAxes(const RunRecord& run);
 
-/// The axes as `name=value` with a space between two. The same run gives the same label in every
-/// invocation; comparisons join on (label, repetition).
+/// A design with what tells two of its kind apart: "paged/16", "contiguous-growing/concat".
+std::string DesignText(const DesignInfo& design);
+
+/// The axes as `name=value` with a space between two, without the growth where there is none. The
+/// same run gives the same label in every invocation; comparisons join on (label, repetition).
 std::string MakeLabel(const RunRecord& run);
 
 /// Whether a label has all the parts, each whole: "design=paged" is not in "design=paged-x".

@@ -70,6 +70,7 @@ struct ModelInfo {
 struct DesignInfo {
   std::string name;                   ///< "paged", "contiguous-max", ...
   std::optional<int64_t> block_size;  ///< tokens; null for contiguous designs
+  std::optional<std::string> growth;  ///< "double" or "concat"; null for designs that do not move
   int64_t capacity_slots = 0;         ///< whole blocks
   int64_t capacity_bytes = 0;
   int64_t lost_bytes = 0;  ///< of the budget, too few for one more block or chunk
@@ -226,6 +227,15 @@ struct Verification {
   bool passed = false;
 };
 
+/// What the design had done to bytes: tokens copied to other slots. A piece is K or V of one layer.
+struct Operations {
+  int64_t operations = 0;
+  int64_t pieces = 0;
+  int64_t bytes = 0;               ///< copied: each is read and written once
+  double seconds = 0;              ///< of the steps' times; measured, part of phases.other
+  std::optional<int64_t> checked;  ///< measured: tokens compared with what they were before
+};
+
 /// Where a measured run's time went, in seconds.
 struct Phases {
   double attention = 0;
@@ -310,6 +320,7 @@ struct RunRecord {
   int64_t swapped_blocks = 0;
   std::optional<WhileWaiting> while_waiting;  ///< null: no step left a request waiting
   BoundBy bound_by;
+  std::optional<Operations> operations;  ///< null: the design has none
   KvStats kv;
   std::optional<Verification> verification;
   std::optional<Phases> phases;
@@ -320,7 +331,7 @@ struct RunRecord {
 
 /// What a results file holds.
 struct ResultsFile {
-  static constexpr const char* kSchemaVersion = "1.3";
+  static constexpr const char* kSchemaVersion = "1.4";
   KvbenchInfo kvbench;
   Environment environment;
   RunInfo run_info;

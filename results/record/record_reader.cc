@@ -96,6 +96,7 @@ static void Read(const JsonValue& value, ModelInfo& out) {
 static void Read(const JsonValue& value, DesignInfo& out) {
   Get(value, "name", out.name);
   Get(value, "block_size", out.block_size);
+  GetOr(value, "growth", out.growth);
   Get(value, "capacity_slots", out.capacity_slots);
   Get(value, "capacity_bytes", out.capacity_bytes);
   Get(value, "lost_bytes", out.lost_bytes);
@@ -223,6 +224,14 @@ static void Read(const JsonValue& value, KvStats& out) {
   Get(value, "paper_fig2", out.paper_fig2);
 }
 
+static void Read(const JsonValue& value, Operations& out) {
+  Get(value, "operations", out.operations);
+  Get(value, "pieces", out.pieces);
+  Get(value, "bytes", out.bytes);
+  Get(value, "seconds", out.seconds);
+  Get(value, "checked", out.checked);
+}
+
 static void Read(const JsonValue& value, Verification& out) {
   Get(value, "checked", out.checked);
   GetOr(value, "checked_layers", out.checked_layers);
@@ -318,6 +327,7 @@ static void ReadOutcome(const JsonValue& value, RunRecord& out) {
   Get(value, "swapped_blocks", out.swapped_blocks);
   Get(value, "while_waiting", out.while_waiting);
   Get(value, "bound_by", out.bound_by);
+  GetOr(value, "operations", out.operations);
   Get(value, "kv", out.kv);
   Get(value, "verification", out.verification);
   Get(value, "phases", out.phases);

@@ -89,15 +89,12 @@ std::string RenderPredictions(const ResultsFile& file) {
   std::vector<double> throughput;
   std::vector<double> tpot;
   for (const Prediction& p : predictions) {
-    const std::string design =
-        p.measured->design.block_size
-            ? fmt::format("{}/{}", p.measured->design.name, *p.measured->design.block_size)
-            : p.measured->design.name;
-    text += fmt::format("{:<11} {:<20} {:>9} {:>10} {:>7} {:>9} {:>10} {:>7}\n",
-                        p.measured->model.name, design, Value(p.measured->output_throughput, 1),
-                        Value(p.modelled->output_throughput, 1), PercentText(p.ThroughputError()),
-                        Value(p.measured->tpot.mean, 2), Value(p.modelled->tpot.mean, 2),
-                        PercentText(p.TpotError()));
+    text +=
+        fmt::format("{:<11} {:<20} {:>9} {:>10} {:>7} {:>9} {:>10} {:>7}\n", p.measured->model.name,
+                    DesignText(p.measured->design), Value(p.measured->output_throughput, 1),
+                    Value(p.modelled->output_throughput, 1), PercentText(p.ThroughputError()),
+                    Value(p.measured->tpot.mean, 2), Value(p.modelled->tpot.mean, 2),
+                    PercentText(p.TpotError()));
     if (p.ThroughputError()) {
       throughput.push_back(*p.ThroughputError());
     }

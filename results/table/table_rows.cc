@@ -1,7 +1,5 @@
 #include "results/table/table_rows.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -27,11 +25,6 @@ std::optional<double> MedianOf(const std::vector<const RunRecord*>& runs, Get ge
 
 std::optional<double> Percent(const std::optional<double>& share) {
   return share ? std::optional(100 * *share) : std::nullopt;
-}
-
-std::string RowName(const DesignInfo& design) {
-  const std::string name = PrintableAscii(design.name);
-  return design.block_size ? fmt::format("{}/{}", name, *design.block_size) : name;
 }
 
 void FillFigures(TableRow& row) {
@@ -114,7 +107,7 @@ void FindVaryingAxes(TableGroup& group) {
   for (size_t axis = 0; axis < axes.front().size(); ++axis) {
     const std::string& name = axes.front()[axis].name;
     // Another rate or seed is another trace: its digest tells nothing more.
-    if (name == "design" || name == "block-size" || !varies[axis] ||
+    if (name == "design" || name == "block-size" || name == "growth" || !varies[axis] ||
         (name == "trace" && (explained_by("rate") || explained_by("seed")))) {
       continue;
     }
@@ -170,7 +163,7 @@ std::vector<TableGroup> GroupRuns(const std::vector<const RunRecord*>& runs, Gro
   }
   for (TableGroup& group : groups) {
     for (TableRow& row : group.rows) {
-      row.name = RowName(row.run().design);
+      row.name = DesignText(row.run().design);
       FillFigures(row);
     }
     FindVaryingAxes(group);

@@ -73,9 +73,13 @@ TEST(EngineTest, GivesTheNaiveEnginesStepsForEveryDesign) {
         continue;
       }
       const int32_t block_size = 1 << (random() % 7);
-      const std::unique_ptr<KvCache> cache = design.make(
-          {.slots = slots, .block_size = block_size, .max_model_len = limits.max_model_len});
-      NaiveEngine naive(trace, limits, std::string(design.name), slots, block_size, 5 * kMs);
+      const bool concat = round % 2 == 1;
+      const std::unique_ptr<KvCache> cache = design.make({.slots = slots,
+                                                          .block_size = block_size,
+                                                          .max_model_len = limits.max_model_len,
+                                                          .growth = concat ? "concat" : "double"});
+      NaiveEngine naive(trace, limits, std::string(design.name), slots, block_size, 5 * kMs,
+                        concat);
       naive.Run();
 
       FixedExecutor executor(5 * kPsPerMs);

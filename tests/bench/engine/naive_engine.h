@@ -29,10 +29,12 @@ class NaiveEngine {
   };
 
   NaiveEngine(const Trace& trace, const EngineLimits& limits, const std::string& design,
-              int64_t slots, int64_t block_size, int64_t step_ns)
+              int64_t slots, int64_t block_size, int64_t step_ns, bool concat = false)
       : trace_(trace),
         limits_(limits),
         design_(design),
+        grows_(design == "contiguous-growing"),
+        concat_(concat),
         block_size_(design == "paged" ? block_size : 16),
         blocks_(slots / block_size_),
         step_ns_(step_ns),
@@ -73,6 +75,7 @@ class NaiveEngine {
     int64_t part = 0;    // tokens of this step
     int64_t offset = 0;  // contiguous
     int64_t chunk = 0;
+    int64_t wanted = 0;
   };
 
   static int64_t PowerOfTwo(int64_t n) {
@@ -87,7 +90,7 @@ class NaiveEngine {
   }
   int64_t Blocks(int64_t tokens) const { return (tokens + block_size_ - 1) / block_size_; }
   int64_t Wanted(const Sequence& s) const {
-    if (design_ == "contiguous-growing") {
+    if (grows_) {
       return Of(s).total_tokens();
     }
     const int64_t estimate = design_ == "contiguous-max"    ? limits_.max_model_len
@@ -116,7 +119,7 @@ class NaiveEngine {
     }
     const int64_t chunk = PowerOfTwo((Wanted(s) + 15) / 16);
     NaiveBuddy empty(blocks_, PowerOfTwo((limits_.max_model_len + 15) / 16));
-    return empty.Allocate(chunk) < 0;
+    return empty.Allocate(chunk) < 0 || (grows_ && concat_ && empty.Allocate(chunk) < 0);
   }
 
   bool OneStep() {
@@ -173,9 +176,11 @@ class NaiveEngine {
           break;
         }
       } else {
-        const bool grows = design_ == "contiguous-growing";
-        const int64_t wanted = grows ? std::max(Of(s).prompt_tokens, slots) : Wanted(s);
-        s.chunk = PowerOfTwo((wanted + 15) / 16);
+        s.wanted = !grows_ ? Wanted(s) : concat_ ? slots : Known(s) + 1;
+        s.chunk = PowerOfTwo((s.wanted + 15) / 16);
+        if (grows_ && concat_ && 2 * (blocks_ - FreeBlocks() + s.chunk) > blocks_) {
+          break;
+        }
         s.offset = buddy_.Allocate(s.chunk);
         if (s.offset < 0) {
           break;
@@ -205,8 +210,8 @@ class NaiveEngine {
       step.usage.live += s.held;
       if (design_ == "paged") {
         step.usage.rounding += all - s.held;
-      } else if (design_ == "contiguous-growing") {
-        const int64_t rest = std::max(Of(s).prompt_tokens - s.held, int64_t{0});
+      } else if (grows_) {
+        const int64_t rest = std::max(s.wanted - s.held, int64_t{0});
         step.usage.reserved += rest;
         step.usage.rounding += all - s.held - rest;
       } else {
@@ -241,7 +246,7 @@ class NaiveEngine {
     if (design_ == "paged") {
       return Blocks(s.held + slots) - Blocks(s.held) <= FreeBlocks();
     }
-    if (design_ != "contiguous-growing" || s.held + slots <= s.chunk * 16) {
+    if (!grows_ || (!concat_ && s.held + slots <= s.chunk * 16)) {
       return true;
     }
     const int64_t chunk = PowerOfTwo((s.held + slots + 15) / 16);
@@ -267,6 +272,8 @@ class NaiveEngine {
   const Trace& trace_;
   EngineLimits limits_;
   std::string design_;
+  bool grows_;
+  bool concat_;
   int64_t block_size_;
   int64_t blocks_;
   int64_t step_ns_;

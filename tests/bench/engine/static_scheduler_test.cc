@@ -12,7 +12,7 @@
 namespace kvbench {
 namespace {
 
-constexpr int64_t kPsPerMs = 1'000'000'000;
+constexpr int64_t kPsPerMillisecond = 1'000'000'000;
 constexpr int64_t kNsPerMs = 1'000'000;
 
 EngineResult RunStatic(const Trace& trace, EngineLimits limits, KvCache& cache, Executor& executor,
@@ -36,7 +36,7 @@ TEST(StaticSchedulerTest, ByHand) {
   EngineLimits limits;
   limits.max_model_len = 64;
   const std::unique_ptr<KvCache> cache = Make("contiguous-max", 128, 64);
-  FixedExecutor executor(kPsPerMs);
+  FixedExecutor executor(kPsPerMillisecond);
   std::vector<StepLoad> loads;
   executor.observe = [&](const StepBatch& batch, const KvCache&) { loads.push_back(batch.load); };
   const EngineResult result = RunStatic(trace, limits, *cache, executor);
@@ -50,14 +50,15 @@ TEST(StaticSchedulerTest, ByHand) {
   EXPECT_EQ(loads[6].prefill_tokens, 7);
   std::vector<RequestRow> rows = metrics.rows();
   std::sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.index < b.index; });
-  EXPECT_EQ(rows[0].outcome.first_token_ps, kPsPerMs);
-  EXPECT_EQ(rows[0].outcome.finished_ps, 6 * kPsPerMs) << "answered with its batch";
-  EXPECT_EQ(rows[1].outcome.finished_ps, 6 * kPsPerMs);
-  EXPECT_EQ(rows[2].outcome.admitted_ps, 6 * kPsPerMs);
-  EXPECT_EQ(rows[2].outcome.finished_ps, 7 * kPsPerMs);
+  EXPECT_EQ(rows[0].outcome.first_token_ps, kPsPerMillisecond);
+  EXPECT_EQ(rows[0].outcome.finished_ps, 6 * kPsPerMillisecond) << "answered with its batch";
+  EXPECT_EQ(rows[1].outcome.finished_ps, 6 * kPsPerMillisecond);
+  EXPECT_EQ(rows[2].outcome.admitted_ps, 6 * kPsPerMillisecond);
+  EXPECT_EQ(rows[2].outcome.finished_ps, 7 * kPsPerMillisecond);
   EXPECT_EQ(metrics.itl().count(), 2 + 5 + 0);
   // TTFT and gaps add up to the latency: 6 + 6 + 7 ms.
-  EXPECT_EQ(static_cast<int64_t>(metrics.ttft().sum_ps() + metrics.itl().sum_ps()), 19 * kPsPerMs);
+  EXPECT_EQ(static_cast<int64_t>(metrics.ttft().sum_ps() + metrics.itl().sum_ps()),
+            19 * kPsPerMillisecond);
   EXPECT_EQ(metrics.bound_by()[static_cast<size_t>(HeldBackBy::kMemory)], 6);
 }
 
@@ -67,7 +68,7 @@ TEST(StaticSchedulerTest, WithoutPaddingPromptsCountAsTheyAre) {
   EngineLimits limits;
   limits.max_model_len = 64;
   const std::unique_ptr<KvCache> cache = Make("contiguous-max", 128, 64);
-  FixedExecutor executor(kPsPerMs);
+  FixedExecutor executor(kPsPerMillisecond);
   std::vector<StepLoad> loads;
   executor.observe = [&](const StepBatch& batch, const KvCache&) { loads.push_back(batch.load); };
   RunStatic(trace, limits, *cache, executor, SchedulerKind::kFasterTransformer);
@@ -83,7 +84,7 @@ TEST(StaticSchedulerTest, ABatchStaysWithinTheModelsLengthAndTheSequenceCap) {
   limits.max_model_len = 64;
   limits.max_num_seqs = 2;
   const std::unique_ptr<KvCache> cache = Make("contiguous-max", 1024, 64);
-  FixedExecutor executor(kPsPerMs);
+  FixedExecutor executor(kPsPerMillisecond);
   const EngineResult result = RunStatic(trace, limits, *cache, executor);
   // 60 + 8 would pass 64: alone for 4 steps; then two for 8, and the last for 8.
   EXPECT_EQ(result.metrics.total_steps(), 20);
@@ -114,7 +115,7 @@ TEST(StaticSchedulerTest, EveryDesignServesEveryoneWithoutPreemptionAndUsageAdds
       if (cache->acts()) {
         continue;  // planned runs refuse it: what has to move may find no room
       }
-      FixedExecutor executor(kPsPerMs);
+      FixedExecutor executor(kPsPerMillisecond);
       const EngineResult result = RunStatic(trace, limits, *cache, executor);
       int64_t rejected = 0;
       for (const auto& [reason, count] : result.metrics.rejected()) {
@@ -144,7 +145,7 @@ TEST(NoCacheTest, EveryStepComputesTheWholeContextAgain) {
   Trace trace;
   trace.requests = {{0, 10, 3, {}}, {0, 4, 2, {}}};
   const std::unique_ptr<KvCache> cache = Make("none", 0, 64);
-  FixedExecutor executor(kPsPerMs);
+  FixedExecutor executor(kPsPerMillisecond);
   std::vector<int64_t> tokens;
   executor.observe = [&](const StepBatch& batch, const KvCache&) {
     tokens.push_back(batch.tokens());

@@ -66,7 +66,7 @@ TEST(StepTimeModelTest, OperationsByHand) {
   const StepTimeModel m = MakeStepTimeModel(LoadCalibration("", hardware), LoadModel("opt-13b"),
                                             share, 1, Dtype::kFp16);
   const std::vector<Operation> operations = {{.tokens = 500}, {.tokens = 1500}};
-  const double expected = 2000 * 2 * 819'200 / 1.17e12 + 2 * 80 * 0.004 / 400;
+  const double expected = 2000.0 * 2 * 819'200 / 1.17e12 + 2 * 80 * 0.004 / 400;
   EXPECT_NEAR(static_cast<double>(m.OperationsPs(operations)) / 1e12, expected, 1e-6 * expected);
   EXPECT_EQ(m.OperationsPs({}), 0);
   // A calibration that has a write bandwidth.

@@ -102,7 +102,8 @@ TEST_P(DesignConformanceTest, HoldsItsContractUnderRandomOperations) {
         const AdmitResult result = cache->Admit({.sequence = id,
                                                  .tokens = tokens,
                                                  .estimate = output,
-                                                 .final_length = prompt + output});
+                                                 .final_length = prompt + output,
+                                                 .known = prompt});
         if (result.kind == AdmitResult::Kind::kFits) {
           held[id] = {tokens, prompt + output, step, 0};
           live += tokens;

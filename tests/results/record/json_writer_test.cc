@@ -29,7 +29,7 @@ TEST(JsonWriter, GoldenFileOfAnEmptyRun) {
 
 TEST(JsonWriter, AFileWithoutRuns) {
   const Json json = Json::parse(ResultsJson(ResultsFile()));
-  EXPECT_EQ(json["schema_version"], "1.3");
+  EXPECT_EQ(json["schema_version"], "1.4");
   EXPECT_EQ(json["runs"], Json::array());
 }
 
