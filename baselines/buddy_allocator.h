@@ -1,9 +1,20 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 namespace kvbench {
+
+/// The unit of the contiguous designs in slots, whatever the block size of the paged cache beside
+/// them is.
+constexpr int64_t kUnitSlots = 16;
+
+/// Units of the smallest chunk that has so many slots: a power of two. Precondition: slots > 0.
+constexpr int64_t ChunkUnits(int64_t slots) {
+  return static_cast<int64_t>(
+      std::bit_ceil(static_cast<uint64_t>((slots + kUnitSlots - 1) / kUnitSlots)));
+}
 
 /// A buddy allocator over units: chunks are powers of two of units, a chunk is split in halves down
 /// to the size asked for, and two free halves merge again (buddy = offset XOR size). The rules are

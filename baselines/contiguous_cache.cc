@@ -8,13 +8,6 @@
 
 namespace kvbench {
 
-namespace {
-int64_t ChunkUnits(int64_t slots) {
-  const int64_t units = (slots + ContiguousCache::kUnitSlots - 1) / ContiguousCache::kUnitSlots;
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(units)));
-}
-}  // namespace
-
 ContiguousCache::ContiguousCache(Reservation reservation, int64_t slots, int64_t max_model_len)
     : reservation_(reservation),
       max_model_len_(max_model_len),
@@ -86,24 +79,8 @@ bool ContiguousCache::Extend(SequenceId sequence, int64_t n) {
 }
 
 UsageSeries ContiguousCache::ExtendAll(int64_t n) {
-  UsageSeries series;
-  const int64_t steps = n;
-  const int64_t weights = n * (n - 1) / 2;                // 0 + 1 + ... n - 1
-  const int64_t squares = (n - 1) * n * (2 * n - 1) / 6;  // 0 + 1 + 4 + ... (n - 1)^2
-  const auto add = [&](int64_t Usage::*part, int64_t change) {
-    // after step j the part is usage + change * j
-    const int64_t first = usage_.*part + change;
-    series.sum.*part = first * steps + change * weights;
-    series.moment.*part = first * weights + change * squares;
-    usage_.*part += change * n;
-  };
-  add(&Usage::live, held_);
-  add(&Usage::reserved, -held_);
-  add(&Usage::overestimate, 0);
-  add(&Usage::rounding, 0);
-  add(&Usage::free, 0);
   growth_ += n;
-  return series;
+  return TakeSteps(usage_, {.live = held_, .reserved = -held_}, n);
 }
 
 void ContiguousCache::Release(SequenceId sequence) {

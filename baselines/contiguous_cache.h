@@ -22,15 +22,13 @@ enum class Reservation {
 /// nothing is ever preempted.
 class ContiguousCache final : public KvCache {
  public:
-  /// The buddy allocator's unit in slots, whatever the block size of the paged cache beside it is.
-  static constexpr int64_t kUnitSlots = 16;
-
   /// `slots` is cut down to whole units. The largest chunk is max_model_len in units, rounded up to
   /// a power of two.
   ContiguousCache(Reservation reservation, int64_t slots, int64_t max_model_len);
 
   AdmitResult Admit(const Admission& admission) override;
   bool Extend(SequenceId sequence, int64_t n) override;
+  bool HasRoom() const override { return true; }
   int64_t EqualSteps(int64_t limit) const override { return limit; }
   UsageSeries ExtendAll(int64_t n) override;
   void Release(SequenceId sequence) override;

@@ -14,6 +14,7 @@ class NoCache final : public KvCache {
  public:
   AdmitResult Admit(const Admission&) override { return AdmitResult::Fits(); }
   bool Extend(SequenceId, int64_t) override { return true; }
+  bool HasRoom() const override { return true; }
   int64_t EqualSteps(int64_t limit) const override { return limit; }
   UsageSeries ExtendAll(int64_t) override { return {}; }
   void Release(SequenceId) override {}

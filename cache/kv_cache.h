@@ -5,13 +5,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "cache/operation.h"
 #include "cache/usage.h"
 
 namespace kvbench {
-
-/// A sequence's number within a run: small and dense, so that a cache may index by it.
-using SequenceId = int32_t;
 
 /// What a cache is told when a sequence asks for slots.
 struct Admission {
@@ -19,6 +18,7 @@ struct Admission {
   int64_t tokens = 0;        ///< to store now: what the coming step writes or has written
   int64_t estimate = 0;      ///< output tokens expected; a design's reservation rule starts from it
   int64_t final_length = 0;  ///< P + O: tokens the sequence holds when it ends
+  int64_t known = 0;  ///< tokens it has: the prompt, and after a preemption what was generated
   std::span<const int64_t> prefix_ids = {};  ///< for designs that reuse prefixes
 };
 
@@ -55,6 +55,9 @@ struct SlotView {
 
 /// A way to give slots to sequences: bookkeeping only, no bytes. Every design implements this and
 /// nothing else, so that measured and modelled runs count with the same code.
+///
+/// A design may act: Admit and Extend then append operations to the step that is being put
+/// together, and slots() says where the tokens lie once these are done.
 class KvCache {
  public:
   virtual ~KvCache() = default;
@@ -67,8 +70,12 @@ class KvCache {
   /// preempts then).
   virtual bool Extend(SequenceId sequence, int64_t n) = 0;
 
-  /// How many times in a row ExtendAll(1) would find room, `limit` at most. Without sequences it is
-  /// `limit`. O(min(limit, block size)).
+  /// Whether one more token of every sequence finds room. False is certain, whoever is extended
+  /// first; true is certain where EqualSteps(1) is 1, and otherwise Extend says.
+  virtual bool HasRoom() const = 0;
+
+  /// How many of the next steps are alike: each gives every sequence one more token where it is,
+  /// without an operation. `limit` at most, and `limit` without sequences. At most O(sequences).
   virtual int64_t EqualSteps(int64_t limit) const = 0;
 
   /// Makes room for n more tokens of every sequence, one a step, and says where the slots were
@@ -76,8 +83,18 @@ class KvCache {
   /// Precondition: n <= EqualSteps(n), n <= kMaxEqualSteps.
   virtual UsageSeries ExtendAll(int64_t n) = 0;
 
-  /// Gives all slots of a sequence back.
+  /// Gives all slots of a sequence back, and takes its operations off the step.
   virtual void Release(SequenceId sequence) = 0;
+
+  /// What the executor has to do before the step's kernels, in this order.
+  const std::vector<Operation>& operations() const { return operations_; }
+
+  /// The step has run, its operations are done: the next one begins without any. Need not be called
+  /// where there are none.
+  virtual void FinishOperations() { operations_.clear(); }
+
+  /// Whether the design ever appends an operation.
+  virtual bool acts() const { return false; }
 
   /// Where all slots are. O(1).
   virtual Usage usage() const = 0;
@@ -96,6 +113,9 @@ class KvCache {
   virtual int32_t block_size() const { return 0; }
 
   virtual std::string_view design() const = 0;
+
+ protected:
+  std::vector<Operation> operations_;
 };
 
 }  // namespace kvbench

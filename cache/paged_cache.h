@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ class PagedCache final : public KvCache {
 
   AdmitResult Admit(const Admission& admission) override;
   bool Extend(SequenceId sequence, int64_t n) override;
+  bool HasRoom() const override {
+    return static_cast<size_t>(pool_.num_free()) >= buckets_[full_].size();
+  }
   int64_t EqualSteps(int64_t limit) const override;
   UsageSeries ExtendAll(int64_t n) override;
   void Release(SequenceId sequence) override;

@@ -23,6 +23,21 @@ struct UsageSeries {
   Usage moment;  ///< the same, step j weighted with j - 1
 };
 
+/// Takes n steps that each add `change` to the usage. Precondition: n >= 0.
+inline UsageSeries TakeSteps(Usage& usage, const Usage& change, int64_t n) {
+  UsageSeries series;
+  const int64_t weights = n * (n - 1) / 2;                // 0 + 1 + ... n - 1
+  const int64_t squares = (n - 1) * n * (2 * n - 1) / 6;  // 0 + 1 + 4 + ... (n - 1)^2
+  for (const auto part :
+       {&Usage::live, &Usage::reserved, &Usage::overestimate, &Usage::rounding, &Usage::free}) {
+    const int64_t first = usage.*part + change.*part;
+    series.sum.*part = first * n + change.*part * weights;
+    series.moment.*part = first * weights + change.*part * squares;
+    usage.*part += change.*part * n;
+  }
+  return series;
+}
+
 /// Equal steps at most that are taken at once: with it no sum above passes 63 bits in a cache of
 /// 2^31 slots.
 constexpr int64_t kMaxEqualSteps = 4096;

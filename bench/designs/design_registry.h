@@ -14,11 +14,12 @@ struct DesignParameters {
   int64_t slots = 0;  ///< of the KV budget; the design cuts them down to whole blocks or units
   int32_t block_size = 16;
   int64_t max_model_len = 2048;
+  std::string_view growth = "double";  ///< or "concat"
 };
 
 struct Design {
   std::string_view name;
-  bool has_blocks;              ///< --block-size is an axis of it
+  std::string_view axis;        ///< a flag that varies this design alone, "" for none
   std::string_view preemption;  ///< "recompute", or "none": what it admits always runs to its end
   double watermark;             ///< share of the blocks that admission leaves free
   std::string_view summary;     ///< one line for --help

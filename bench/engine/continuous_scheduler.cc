@@ -27,7 +27,7 @@ void ContinuousScheduler::Schedule(StepBatch& batch, ScheduleOutcome& outcome) {
   outcome.clear();
   bool all_in = true;
   if (!one_by_one_ && decoding_ == num_running() && decoding_ <= limits_.max_num_batched_tokens) {
-    ScheduleInStep(batch, outcome);
+    all_in = ScheduleInStep(batch, outcome);
   } else {
     all_in = ScheduleOneByOne(batch, outcome);
   }
@@ -42,13 +42,19 @@ void ContinuousScheduler::Schedule(StepBatch& batch, ScheduleOutcome& outcome) {
 }
 
 /// What ScheduleOneByOne does where everyone decodes: whoever is preempted there is one of the
-/// latest, and the older ones are those that all find room.
-void ContinuousScheduler::ScheduleInStep(StepBatch& batch, ScheduleOutcome& outcome) {
-  while (decoding_ > 0 && cache_.EqualSteps(1) == 0) {
-    PreemptLast(outcome);
+/// latest, and the older ones are those that all find room. Who gets it by an operation takes it in
+/// turn, because it matters who asks first.
+bool ContinuousScheduler::ScheduleInStep(StepBatch& batch, ScheduleOutcome& outcome) {
+  if (cache_.EqualSteps(1) == 0) {
+    while (decoding_ > 0 && !cache_.HasRoom()) {
+      PreemptLast(outcome);
+    }
+    if (cache_.EqualSteps(1) == 0) {
+      return ScheduleOneByOne(batch, outcome);
+    }
   }
   if (decoding_ == 0) {
-    return;
+    return true;
   }
   cache_.ExtendAll(1);
   batch.in_step = decoding_;
@@ -60,6 +66,7 @@ void ContinuousScheduler::ScheduleInStep(StepBatch& batch, ScheduleOutcome& outc
       batch.entries.push_back(NextPart(id, 1));
     }
   }
+  return true;
 }
 
 /// False: the budget did not reach for all.
@@ -121,6 +128,7 @@ void ContinuousScheduler::AdmitWaiting(int64_t budget, StepBatch& batch, Schedul
                                        .tokens = count + (generates ? 1 : 0),
                                        .estimate = head.output_tokens,
                                        .final_length = head.final_length,
+                                       .known = head.known_tokens,
                                        .prefix_ids = head.prefix_ids});
     if (result.kind == AdmitResult::Kind::kWait) {
       outcome.bound_by = HeldBackBy::kMemory;
@@ -166,7 +174,8 @@ StepEntry ContinuousScheduler::NextPart(SequenceId id, int64_t budget) const {
 
 int64_t ContinuousScheduler::EqualSteps(const StepBatch& batch, const ScheduleOutcome& outcome,
                                         int64_t limit) {
-  if (batch.in_step == 0 || batch.load.sequences() > batch.in_step || !outcome.rejected.empty()) {
+  if (batch.in_step == 0 || batch.load.sequences() > batch.in_step || !outcome.rejected.empty() ||
+      !cache_.operations().empty()) {
     return 1;
   }
   DropOldEnds();

@@ -38,7 +38,7 @@ class ContinuousScheduler final : public Scheduler {
     bool operator>(const End& other) const { return round > other.round; }
   };
 
-  void ScheduleInStep(StepBatch& batch, ScheduleOutcome& outcome);
+  bool ScheduleInStep(StepBatch& batch, ScheduleOutcome& outcome);
   bool ScheduleOneByOne(StepBatch& batch, ScheduleOutcome& outcome);
   void AdmitWaiting(int64_t budget, StepBatch& batch, ScheduleOutcome& outcome);
   StepEntry NextPart(SequenceId id, int64_t budget) const;

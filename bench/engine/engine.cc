@@ -153,6 +153,10 @@ EngineResult RunEngine(RequestSource& source, const EngineLimits& limits, KvCach
 
     executor.BeginStep();
     metrics.OnStep(clock_ps, times.first_ps, batch, outcome, *scheduler, cache.usage());
+    if (!cache.operations().empty()) {
+      metrics.OnOperations(cache.operations(), times.operations_ps);
+      cache.FinishOperations();
+    }
     clock_ps += times.first_ps;
     if (more > 0) {
       const UsageSeries series = scheduler->Repeat(more);

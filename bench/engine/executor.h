@@ -12,7 +12,8 @@ namespace kvbench {
 struct StepTimes {
   int64_t first_ps = 0;
   int64_t growth_ps = 0;
-  int64_t steps = 1;  ///< for so many the rule holds
+  int64_t steps = 1;          ///< for so many the rule holds
+  int64_t operations_ps = 0;  ///< of the first step: the cache's operations
 
   /// From the start of the first step to the start of step `step` (0: the first).
   int64_t Until(int64_t step) const {
@@ -39,8 +40,9 @@ class Executor {
   /// time where time is measured.
   virtual void BeginStep() {}
 
-  /// Runs the batch on the slots that the cache gave. `equal_steps` such steps lie ahead, this one
-  /// included; one that runs for real runs this one alone and answers with steps = 1. Times > 0.
+  /// Does the cache's operations, then runs the batch on the slots that it gave. `equal_steps` such
+  /// steps lie ahead, this one included; one that runs for real runs this one alone and answers
+  /// with steps = 1. Times > 0.
   virtual StepTimes Run(const StepBatch& batch, const KvCache& cache, int64_t equal_steps) = 0;
 };
 

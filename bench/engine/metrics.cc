@@ -110,6 +110,14 @@ void Metrics::OnEqualSteps(int64_t start_ps, const StepTimes& times, int64_t n,
   bound_by_[static_cast<size_t>(outcome.bound_by)] += n;
 }
 
+void Metrics::OnOperations(std::span<const Operation> operations, int64_t duration_ps) {
+  operations_.operations += static_cast<int64_t>(operations.size());
+  for (const Operation& operation : operations) {
+    operations_.tokens += operation.tokens;
+  }
+  operations_.time_ps += duration_ps;
+}
+
 void Metrics::CountOutcome(int64_t start_ps, const ScheduleOutcome& outcome, Scheduler& scheduler) {
   for (const SequenceId id : outcome.admitted) {
     RequestOutcome& o = scheduler.sequence(id).outcome;

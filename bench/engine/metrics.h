@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "bench/engine/scheduler.h"
 #include "bench/engine/sequence.h"
 #include "bench/engine/step_batch.h"
+#include "cache/operation.h"
 #include "cache/usage.h"
 
 namespace kvbench {
@@ -90,6 +92,13 @@ struct StepSums {
   Int128 generated = 0;
 };
 
+/// What a design had done to bytes.
+struct OperationSums {
+  int64_t operations = 0;
+  int64_t tokens = 0;  ///< copied, each over all layers
+  Int128 time_ps = 0;
+};
+
 /// Requests inside the window that ended.
 struct RequestSums {
   int64_t completed = 0;
@@ -130,6 +139,9 @@ class Metrics {
     return past == 0 ? 0 : timeline_stride_ - past;
   }
 
+  /// What the cache had the executor do before the step, and how long it took of it.
+  void OnOperations(std::span<const Operation> operations, int64_t duration_ps);
+
   void OnFinished(Sequence& sequence, int64_t time_ps);
 
   const MetricsOptions& options() const { return options_; }
@@ -158,6 +170,7 @@ class Metrics {
   int64_t finished() const { return finished_; }
   int64_t preemptions() const { return preemptions_; }
   int64_t recomputed_tokens() const { return recomputed_tokens_; }
+  const OperationSums& operations() const { return operations_; }  ///< window or not
   int64_t peak_running() const { return peak_running_; }
   int64_t peak_live_slots() const { return peak_live_slots_; }
   int64_t peak_allocated_slots() const { return peak_allocated_slots_; }
@@ -196,6 +209,7 @@ class Metrics {
   int64_t finished_ = 0;
   int64_t preemptions_ = 0;
   int64_t recomputed_tokens_ = 0;
+  OperationSums operations_;
   int64_t peak_running_ = 0;
   int64_t peak_live_slots_ = 0;
   int64_t peak_allocated_slots_ = 0;

@@ -88,11 +88,22 @@ void CpuExecutor::Check(const MeasuredConfig& config, const KvCache& cache) {
 }
 
 CpuExecutor::CpuExecutor(const MeasuredConfig& config, const KvCache& cache, ThreadPool& pool)
-    : MeasuredExecutor(kTolerance, config.ranges),
+    : MeasuredExecutor(kTolerance, config.model, config.ranges),
       attention_kernel_(KernelName(config)),
+      pool_(pool),
       pools_(config.model, KvTypeOf(config.kv_cache_dtype), cache),
       decoder_(DecoderConfig(config, &ranges()), pool) {
   WarmUp(cache, config.limits);
+}
+
+void CpuExecutor::Apply(std::span<const Operation> operations) {
+  for (const Operation& operation : operations) {
+    pools_.Copy(operation, pool_);
+  }
+}
+
+void CpuExecutor::AppendRow(int64_t layer, int64_t element, std::vector<uint8_t>& bytes) {
+  pools_.AppendRow(layer, element, bytes);
 }
 
 void CpuExecutor::RunStep(const StepBatch& batch, std::span<const AttentionSequence> sequences,

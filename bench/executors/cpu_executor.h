@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "bench/executors/decoder.h"
 #include "bench/executors/kv_pools.h"
@@ -37,8 +38,11 @@ class CpuExecutor final : public MeasuredExecutor {
   const KvPlacement& placement() const override { return pools_; }
   void RunStep(const StepBatch& batch, std::span<const AttentionSequence> sequences,
                StepPhases& phases) override;
+  void Apply(std::span<const Operation> operations) override;
+  void AppendRow(int64_t layer, int64_t element, std::vector<uint8_t>& bytes) override;
 
   std::string attention_kernel_;
+  ThreadPool& pool_;
   KvPools pools_;
   Decoder decoder_;
 };

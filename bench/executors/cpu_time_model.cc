@@ -28,6 +28,10 @@ StepTimeModel MakeCpuTimeModel(const CpuRoofs& roofs, const ModelShape& m, Dtype
   model.decode_ps = Picoseconds(layers * kv_heads * decode->seconds_per_head);
   model.kv_write_token_ps =
       Picoseconds(static_cast<double>(KvBytesPerToken(m, kv_dtype)) / roofs.kv_write_bytes_per_s);
+  // The executor hands all pieces of an operation to its threads in one call.
+  model.copy_token_ps =
+      Picoseconds(2 * static_cast<double>(KvBytesPerToken(m, kv_dtype)) / roofs.read_bytes_per_s);
+  model.operation_ps = Picoseconds(roofs.dispatch_s);
   // Once for the KV write of a layer and once for its attention.
   model.step_ps = Picoseconds(2 * layers * roofs.dispatch_s);
   const double query_heads = layers * static_cast<double>(m.num_attention_heads);

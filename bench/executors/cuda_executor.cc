@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "kernels/kv_layout.h"
 
 namespace kvbench {
 
@@ -47,9 +48,11 @@ Needed WhatIsNeeded(const MeasuredConfig& config, const KvCache& cache, Device& 
   const KvPlacement placement(config.model, KvTypeOf(config.kv_cache_dtype), cache);
   const int64_t layers = config.model.num_hidden_layers;
   const int64_t unit = device.properties().allocation_unit;
+  const int64_t copies =
+      cache.acts() ? DeviceCopies::Bytes(placement, layers, config.limits.max_model_len, unit) : 0;
   return {
       .kv_bytes = DevicePools::Bytes(placement, layers, unit),
-      .rest_bytes = DeviceDecoder::Bytes(device, DecoderConfig(config, cache), placement),
+      .rest_bytes = DeviceDecoder::Bytes(device, DecoderConfig(config, cache), placement) + copies,
       .kv_memory = cache.capacity_slots() * KvBytesPerToken(config.model, config.kv_cache_dtype),
       .kv_slack = 2 * layers * unit};
 }
@@ -109,10 +112,15 @@ void CudaExecutor::Check(const MeasuredConfig& config, const KvCache& cache, Dev
 }
 
 CudaExecutor::CudaExecutor(const MeasuredConfig& config, const KvCache& cache, Device& device) try
-    : MeasuredExecutor(Tolerance(KvTypeOf(config.kv_cache_dtype)), config.ranges),
+    : MeasuredExecutor(Tolerance(KvTypeOf(config.kv_cache_dtype)), config.model, config.ranges),
       device_(device),
       pools_(device, config.model, KvTypeOf(config.kv_cache_dtype), cache),
       decoder_(device, DecoderConfig(config, cache, &ranges()), pools_) {
+  if (cache.acts()) {
+    copies_.emplace(device, pools_, config.model.num_hidden_layers, config.limits.max_model_len);
+    const SlotRange first{0, kContiguousUnit};
+    copies_->Run({.from = first, .to = first, .tokens = 1});  // onto itself: warm
+  }
   WarmUp(cache, config.limits);
   std::fill(std::begin(kinds_), std::end(kinds_), StepKind{});
 } catch (const DeviceMemoryError& error) {
@@ -124,6 +132,23 @@ CudaExecutor::CudaExecutor(const MeasuredConfig& config, const KvCache& cache, D
                                     Size(static_cast<int64_t>(error.free()))),
                         free - free / 10),
               Error::Kind::kMachine);
+}
+
+void CudaExecutor::Apply(std::span<const Operation> operations) {
+  for (const Operation& operation : operations) {
+    copies_->Run(operation);
+  }
+  device_.Synchronize();
+}
+
+void CudaExecutor::AppendRow(int64_t layer, int64_t element, std::vector<uint8_t>& bytes) {
+  const int64_t row_bytes = pools_.head_dim() * KvTypeBytes(pools_.type());
+  for (const void* const array : {pools_.k(layer), pools_.v(layer)}) {
+    bytes.resize(bytes.size() + static_cast<size_t>(row_bytes));
+    device_.CopyToHost(bytes.data() + bytes.size() - row_bytes,
+                       static_cast<const uint8_t*>(array) + element * KvTypeBytes(pools_.type()),
+                       static_cast<size_t>(row_bytes));
+  }
 }
 
 void CudaExecutor::RunStep(const StepBatch& batch, std::span<const AttentionSequence> sequences,

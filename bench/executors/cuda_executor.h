@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
+#include "bench/executors/device_copies.h"
 #include "bench/executors/device_decoder.h"
 #include "bench/executors/device_pools.h"
 #include "bench/executors/fetched_row.h"
@@ -52,11 +55,14 @@ class CudaExecutor final : public MeasuredExecutor {
   const KvPlacement& placement() const override { return pools_; }
   void RunStep(const StepBatch& batch, std::span<const AttentionSequence> sequences,
                StepPhases& phases) override;
+  void Apply(std::span<const Operation> operations) override;
+  void AppendRow(int64_t layer, int64_t element, std::vector<uint8_t>& bytes) override;
   void CheckRows(const AttentionCall& on_device);
 
   Device& device_;
   DevicePools pools_;
   DeviceDecoder decoder_;
+  std::optional<DeviceCopies> copies_;  // where the design acts
   FetchedRow fetched_;
   StepKind kinds_[2];
 };

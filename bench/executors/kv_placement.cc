@@ -62,6 +62,51 @@ AttentionSequence KvPlacement::Place(const SlotView& slots, int64_t first_query,
   return sequence;
 }
 
+AttentionSequence KvPlacement::Place(const SlotRange& range) const {
+  if (layout_.block_size > 0) {
+    AttentionSequence block;
+    block.base = range.first_slot / layout_.block_size * layout_.block_stride;
+    block.head_stride = layout_.head_stride;
+    return block;
+  }
+  SlotView chunk;
+  chunk.first_slot = range.first_slot;
+  chunk.chunk_slots = range.slots;
+  return Place(chunk, 0, 0, 0);
+}
+
+int64_t KvPlacement::copy_elements() const {
+  return layout_.block_size > 0 ? layout_.block_stride : (kContiguousUnit + 1) * head_dim_;
+}
+
+int64_t KvPlacement::MostCopies(int64_t tokens) const {
+  return layout_.block_size > 0 ? 1 : num_kv_heads_ * (tokens / (kContiguousUnit + 1) + 1);
+}
+
+void KvPlacement::ListCopies(const Operation& operation, std::vector<BlockPair>& pairs) const {
+  pairs.clear();
+  const AttentionSequence from = Place(operation.from);
+  const AttentionSequence to = Place(operation.to);
+  const auto add = [&](int64_t source, int64_t target) {
+    pairs.push_back({static_cast<int32_t>(source), static_cast<int32_t>(target)});
+  };
+  const int64_t piece = copy_elements();
+  if (layout_.block_size > 0) {
+    add(from.base / piece, to.base / piece);
+    return;
+  }
+  // Chunks and heads begin at whole pieces. What is copied behind the last token lies in the same
+  // head's rows and is written before it is read.
+  const int64_t pieces = (operation.tokens + kContiguousUnit) / (kContiguousUnit + 1);
+  for (int64_t head = 0; head < num_kv_heads_; ++head) {
+    const int64_t source = (from.base + head * from.head_stride) / piece;
+    const int64_t target = (to.base + head * to.head_stride) / piece;
+    for (int64_t i = 0; i < pieces; ++i) {
+      add(source + i, target + i);
+    }
+  }
+}
+
 int64_t BlocksOf(std::span<const AttentionSequence> sequences, int32_t block_size) {
   int64_t blocks = 0;
   for (const AttentionSequence& sequence : sequences) {

@@ -6,7 +6,9 @@
 
 #include "bench/engine/step_batch.h"
 #include "cache/kv_cache.h"
+#include "cache/operation.h"
 #include "kernels/attention.h"
+#include "kernels/cpu/block_copy.h"
 #include "workloads/models/model_shape.h"
 
 namespace kvbench {
@@ -22,6 +24,8 @@ class KvPlacement {
 
   const KvLayout& layout() const { return layout_; }
   KvType type() const { return type_; }
+  int32_t num_kv_heads() const { return num_kv_heads_; }
+  int32_t head_dim() const { return head_dim_; }
   /// Elements of K (or V) of one layer: at least capacity_slots x KV heads x head dim; contiguous
   /// designs have one spare token for each unit, so that heads do not lie a power of two apart.
   int64_t array_elements() const { return array_elements_; }
@@ -37,6 +41,14 @@ class KvPlacement {
   /// One sequence on slots that no cache has given out: used to warm up.
   AttentionSequence Place(const SlotView& slots, int64_t first_query, int64_t num_queries,
                           int64_t context) const;
+  AttentionSequence Place(const SlotRange& range) const;
+
+  /// The copies that an operation asks for in each K and V array, in pieces of copy_elements(): a
+  /// paged block, or as many rows of a head as kContiguousUnit slots and their spare one.
+  void ListCopies(const Operation& operation, std::vector<BlockPair>& pairs) const;
+  int64_t copy_elements() const;
+  /// Pieces at most of an operation of so many tokens.
+  int64_t MostCopies(int64_t tokens) const;
 
  private:
   KvType type_;

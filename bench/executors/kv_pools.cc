@@ -15,6 +15,32 @@ KvPools::KvPools(const ModelShape& model, KvType type, const KvCache& cache)
   }
 }
 
+void KvPools::Copy(const Operation& operation, ThreadPool& pool) {
+  ListCopies(operation, pairs_);
+  const int64_t rows = copy_elements() / head_dim();
+  const auto copy = [&](std::vector<Buffer>& buffers, int64_t row_bytes) {
+    pointers_.clear();
+    for (Buffer& buffer : buffers) {
+      pointers_.push_back(buffer.as<void>());
+    }
+    CopyBlocks(pool, pointers_, rows * row_bytes, pairs_);
+  };
+  copy(arrays_, int64_t{head_dim()} * KvTypeBytes(type()));
+  copy(scales_, sizeof(float));
+}
+
+void KvPools::AppendRow(int64_t layer, int64_t element, std::vector<uint8_t>& bytes) const {
+  const auto append = [&](const std::vector<Buffer>& buffers, int64_t row_bytes) {
+    for (size_t array = 0; array < 2 && !buffers.empty(); ++array) {
+      const auto* const row = buffers[static_cast<size_t>(2 * layer) + array].as<uint8_t>() +
+                              element / head_dim() * row_bytes;
+      bytes.insert(bytes.end(), row, row + row_bytes);
+    }
+  };
+  append(arrays_, int64_t{head_dim()} * KvTypeBytes(type()));
+  append(scales_, sizeof(float));
+}
+
 int64_t KvPools::bytes() const {
   int64_t sum = 0;
   for (const std::vector<Buffer>* buffers : {&arrays_, &scales_}) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "kernels/reference/attention.h"
 
 namespace kvbench {
 
@@ -59,8 +60,18 @@ StepTimes MeasuredExecutor::Run(const StepBatch& batch, const KvCache& cache,
   ranges_.BeginStep(batch.load);
   placement().Place(batch, cache, sequences_);
   StepPhases step;
-  WithClockStopped([&] { verifier_.BeginStep(sequences_); });
+  WithClockStopped([&] {
+    verifier_.BeginStep(sequences_);
+    kept_.Forget(batch);
+  });
+  const double operations = RunOperations(batch, cache.operations());
   RunStep(batch, sequences_, step);
+  if (verifier_.wants_step()) {
+    WithClockStopped([&] {
+      CheckKeptTokens(batch);
+      KeepNewTokens(batch);
+    });
+  }
   const Clock::time_point end = Clock::now();
   ranges_.Pop();
   phases_.attention += step.attention;
@@ -71,7 +82,63 @@ StepTimes MeasuredExecutor::Run(const StepBatch& batch, const KvCache& cache,
       Seconds(end - run_begin - paused_) - step.attention - step.cache_write - step.dense;
   const auto nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(end - step_begin_ - paused_).count();
-  return {.first_ps = std::max<int64_t>(nanoseconds, 1) * 1000};
+  return {.first_ps = std::max<int64_t>(nanoseconds, 1) * 1000,
+          .operations_ps = static_cast<int64_t>(operations * 1e12)};
+}
+
+double MeasuredExecutor::RunOperations(const StepBatch& batch,
+                                       std::span<const Operation> operations) {
+  if (operations.empty()) {
+    return 0;
+  }
+  const bool sampled = moves_.Next();
+  if (sampled) {
+    WithClockStopped([&] { KeepMovedToken(batch, operations); });
+  }
+  const double seconds = RunningSeconds([&] { Apply(operations); });
+  if (sampled) {
+    WithClockStopped([&] { CheckKeptTokens(batch); });
+  }
+  return seconds;
+}
+
+/// One that an operation is about to copy, from where it lies.
+void MeasuredExecutor::KeepMovedToken(const StepBatch& batch,
+                                      std::span<const Operation> operations) {
+  const Operation& operation =
+      operations[static_cast<size_t>(kept_.Draw(static_cast<int64_t>(operations.size())))];
+  for (const StepEntry& entry : batch.entries) {
+    if (entry.sequence == operation.sequence && entry.first_position > 0) {
+      kept_.Keep(entry, static_cast<int32_t>(kept_.Draw(entry.first_position)),
+                 placement().Place(operation.from), read_token_);
+    }
+  }
+}
+
+void MeasuredExecutor::CheckKeptTokens(const StepBatch& batch) {
+  if (!kept_.Check(batch, sequences_, read_token_)) {
+    verifier_.Fail();
+  }
+}
+
+/// Those that the step's attention is checked at.
+void MeasuredExecutor::KeepNewTokens(const StepBatch& batch) {
+  for (const AttentionVerifier::Row& row : verifier_.rows()) {
+    const auto index = static_cast<size_t>(row.sequence);
+    const StepEntry& entry = batch.entries[index];
+    kept_.Keep(entry, static_cast<int32_t>(entry.first_position) + row.query, sequences_[index],
+               read_token_);
+  }
+}
+
+void MeasuredExecutor::ReadToken(int64_t layer, const AttentionSequence& sequence, int32_t position,
+                                 std::vector<uint8_t>& bytes) {
+  KvLayout layout = placement().layout();
+  layout.block_size = sequence.blocks != nullptr ? layout.block_size : 0;
+  bytes.clear();
+  for (int32_t head = 0; head < placement().num_kv_heads(); ++head) {
+    AppendRow(layer, KvElementOffset(layout, sequence, head, position), bytes);
+  }
 }
 
 void MeasuredExecutor::WarmUp(const KvCache& cache, const EngineLimits& limits) {

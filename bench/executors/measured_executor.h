@@ -10,6 +10,7 @@
 
 #include "bench/engine/executor.h"
 #include "bench/engine/limits.h"
+#include "bench/executors/kept_tokens.h"
 #include "bench/executors/kv_placement.h"
 #include "bench/executors/ranges.h"
 #include "bench/executors/verifier.h"
@@ -49,7 +50,7 @@ struct PhaseTotals {
   double cache_write = 0;
   double dense = 0;
   double bookkeeping = 0;  ///< from BeginStep to Run: metrics, arrivals, scheduling, cache
-  double other = 0;        ///< norms, RoPE, activation, residuals, embedding, placing
+  double other = 0;        ///< norms, RoPE, activation, residuals, embedding, placing, operations
 };
 
 /// Runs every step for real and says how long it took: from BeginStep to when the machine has done
@@ -65,6 +66,7 @@ class MeasuredExecutor : public Executor {
   StepTimes Run(const StepBatch& batch, const KvCache& cache, int64_t equal_steps) final;
 
   const AttentionVerifier& verifier() const { return verifier_; }
+  const KeptTokens& kept_tokens() const { return kept_; }
   const PhaseTotals& phases() const { return phases_; }
   virtual int64_t kv_bytes() const = 0;
   virtual int64_t weight_bytes() const = 0;
@@ -73,8 +75,13 @@ class MeasuredExecutor : public Executor {
   virtual std::optional<std::string> attention_kernel() const { return std::nullopt; }
 
  protected:
-  MeasuredExecutor(double tolerance, Ranges ranges)
-      : verifier_(tolerance), ranges_(std::move(ranges)) {}
+  MeasuredExecutor(double tolerance, const ModelShape& model, Ranges ranges)
+      : verifier_(tolerance),
+        kept_(model.num_hidden_layers),
+        read_token_(
+            [this](int64_t layer, const AttentionSequence& sequence, int32_t position,
+                   std::vector<uint8_t>& bytes) { ReadToken(layer, sequence, position, bytes); }),
+        ranges_(std::move(ranges)) {}
 
   Ranges& ranges() { return ranges_; }
 
@@ -112,9 +119,25 @@ class MeasuredExecutor : public Executor {
   /// Where the verifier wants the step, each layer's attention is checked, with the clock stopped.
   virtual void RunStep(const StepBatch& batch, std::span<const AttentionSequence> sequences,
                        StepPhases& phases) = 0;
+  /// Does the operations, one after the other, to their end.
+  virtual void Apply(std::span<const Operation> operations) = 0;
+  /// Appends K's and V's row of head dim elements that begins at `element` in a layer's arrays, and
+  /// their scales.
+  virtual void AppendRow(int64_t layer, int64_t element, std::vector<uint8_t>& bytes) = 0;
+
+  /// Does the step's operations and says how long they took.
+  double RunOperations(const StepBatch& batch, std::span<const Operation> operations);
+  void KeepMovedToken(const StepBatch& batch, std::span<const Operation> operations);
+  void CheckKeptTokens(const StepBatch& batch);
+  void KeepNewTokens(const StepBatch& batch);
+  void ReadToken(int64_t layer, const AttentionSequence& sequence, int32_t position,
+                 std::vector<uint8_t>& bytes);
   void WarmUpStep(const KvCache& cache, int64_t sequences, int64_t tokens_each);
 
   AttentionVerifier verifier_;
+  KeptTokens kept_;
+  KeptTokens::Read read_token_;
+  SampledSteps moves_;  // of the steps with operations, those that a moved token is checked in
   Ranges ranges_;
   std::vector<AttentionSequence> sequences_;
   Clock::time_point step_begin_;

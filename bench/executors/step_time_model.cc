@@ -34,6 +34,10 @@ int64_t ValueAt(const StepTimeModel::Curve& curve, int64_t tokens) {
   return low_ps + static_cast<int64_t>(Int128{high_ps - low_ps} * (tokens - low) / (high - low));
 }
 
+/// Kernels of a decoder layer: norm, QKV, RoPE, KV write, attention, output projection, norm, gate
+/// and up, activation, down.
+constexpr double kLaunchesPerLayer = 10;
+
 constexpr Int128 kLongestStepPs = Int128{100} * 24 * 3600 * 1'000'000'000'000;
 
 }  // namespace
@@ -81,6 +85,17 @@ StepTimes StepTimeModel::Times(const StepLoad& load, int64_t equal_steps) const 
   return times;
 }
 
+int64_t StepTimeModel::OperationsPs(std::span<const Operation> operations) const {
+  Int128 sum = 0;
+  for (const Operation& operation : operations) {
+    sum += Int128{operation.tokens} * copy_token_ps + operation_ps;
+  }
+  if (sum > kLongestStepPs) {
+    throw Error("the copies of one step would take more than 100 days: check the hardware");
+  }
+  return static_cast<int64_t>(sum);
+}
+
 StepTimeModel MakeStepTimeModel(const Calibration& c, const ModelShape& model,
                                 const DeviceShare& share, int64_t tensor_parallel, Dtype dtype) {
   StepTimeModel m;
@@ -96,6 +111,11 @@ StepTimeModel MakeStepTimeModel(const Calibration& c, const ModelShape& model,
   m.dense_token_ps = Picoseconds(share.flops_per_token, c.dense_flops_per_s);
   m.kv_read_token_ps = Picoseconds(kv_bytes, c.kv_read_bytes_per_s);
   m.kv_write_token_ps = Picoseconds(kv_bytes, c.kv_write_bytes_per_s);
+  // A calibration that leaves the KV write out has it in the reads.
+  m.copy_token_ps =
+      m.kv_read_token_ps + (m.kv_write_token_ps > 0 ? m.kv_write_token_ps : m.kv_read_token_ps);
+  // A step's overhead is that of kLaunchesPerLayer launches in each layer, an operation has two.
+  m.operation_ps = Picoseconds(2.0 * c.step_overhead_s / kLaunchesPerLayer, 1.0);
   const double pair_flops = 4.0 * static_cast<double>(model.num_hidden_layers) *
                             static_cast<double>(model.num_attention_heads * model.head_dim) /
                             devices;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "bench/engine/executor.h"
 #include "bench/engine/step_batch.h"
+#include "cache/operation.h"
 #include "workloads/hardware/calibration.h"
 #include "workloads/models/model_shape.h"
 
@@ -17,6 +19,8 @@ namespace kvbench {
 ///   decode      contexts * max(KV bytes a token / KV bandwidth, attention FLOPs / FLOP/s)
 ///   prefill     max(contexts * KV bytes a token / KV bandwidth, pairs * attention FLOPs / FLOP/s)
 ///   KV write    tokens * KV bytes a token / write bandwidth
+///   operations  tokens * KV bytes a token / KV bandwidth, read and written, and for each operation
+///               the launches of its pieces (K and V of each layer)
 ///   overheads   once a step, for each sequence, and for each that decodes
 ///   all-reduce  two a layer over [tokens, hidden] of every step, for tensor parallelism
 ///
@@ -35,7 +39,9 @@ struct StepTimeModel {
   int64_t attention_pair_ps = 0;  ///< one query token and one key, all heads and layers
   int64_t kv_write_token_ps = 0;
   int64_t all_reduce_token_ps = 0;
-  int64_t step_ps = 0;  ///< once a step
+  int64_t copy_token_ps = 0;  ///< copying one token's K and V to another slot
+  int64_t operation_ps = 0;   ///< starting the copies of one operation
+  int64_t step_ps = 0;        ///< once a step
   int64_t sequence_ps = 0;
   int64_t decode_ps = 0;  ///< for each sequence that decodes, besides its context
 
@@ -51,6 +57,7 @@ struct StepTimeModel {
   int64_t PrefillPs(const StepLoad& load) const;
   /// The coming step and how it grows. Throws Error where it would take longer than 100 days.
   StepTimes Times(const StepLoad& load, int64_t equal_steps) const;
+  int64_t OperationsPs(std::span<const Operation> operations) const;
 };
 
 /// What of a model one device of a tensor-parallel group holds and computes.
@@ -71,8 +78,13 @@ class ModelledExecutor final : public Executor {
   explicit ModelledExecutor(StepTimeModel model) : model_(std::move(model)) {}
 
   bool needs_entries() const override { return false; }
-  StepTimes Run(const StepBatch& batch, const KvCache&, int64_t equal_steps) override {
-    return model_.Times(batch.load, equal_steps);
+  StepTimes Run(const StepBatch& batch, const KvCache& cache, int64_t equal_steps) override {
+    StepTimes times = model_.Times(batch.load, equal_steps);
+    if (!cache.operations().empty()) {
+      times.operations_ps = model_.OperationsPs(cache.operations());
+      times.first_ps += times.operations_ps;
+    }
+    return times;
   }
 
  private:

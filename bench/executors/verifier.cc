@@ -10,20 +10,11 @@
 
 namespace kvbench {
 
-namespace {
-
-// Sampled steps lie ever further apart, by this factor: 1,000 steps give about 40 samples, a
-// million 80, to the end of the run, and a run of seconds is held up for less time than it takes.
-constexpr double kSpread = 1.2;
-
-}  // namespace
-
 void AttentionVerifier::BeginStep(const std::vector<AttentionSequence>& sequences) {
   rows_.clear();
-  if (steps_++ < next_sample_) {
+  if (!sampled_.Next()) {
     return;
   }
-  next_sample_ = std::max(steps_, static_cast<int64_t>(static_cast<double>(steps_) * kSpread));
   // The longest context and any sequence take turns.
   if (samples_++ % 2 == 0) {
     const auto longest =

@@ -1,11 +1,33 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "kernels/attention.h"
 
 namespace kvbench {
+
+/// Chooses steps ever further apart: 1,000 steps give about 40, a million 80, to the end of a run,
+/// so that what is done in them holds up a run of seconds for less time than it takes.
+class SampledSteps {
+ public:
+  /// Whether the next step is one of them.
+  bool Next() {
+    if (steps_++ < next_) {
+      return false;
+    }
+    next_ = std::max(steps_, static_cast<int64_t>(static_cast<double>(steps_) * kSpread));
+    return true;
+  }
+
+ private:
+  static constexpr double kSpread = 1.2;
+
+  int64_t steps_ = 0;
+  int64_t next_ = 0;
+};
 
 /// Checks sampled attention outputs of a measured run against the reference kernel. One output is
 /// the row of one token in one layer, all its heads; its error is the largest max |a - b| / max |b|
@@ -37,6 +59,9 @@ class AttentionVerifier {
   const std::vector<Row>& rows() const { return rows_; }
   void CheckRow(const AttentionCall& call, const Row& row);
 
+  /// K and V of a token have changed since they were computed.
+  void Fail() { max_relative_error_ = std::numeric_limits<double>::infinity(); }
+
   double tolerance() const { return tolerance_; }
   int64_t checked() const { return checked_; }
   int64_t checked_long() const { return checked_long_; }
@@ -47,8 +72,7 @@ class AttentionVerifier {
   void Choose(const std::vector<AttentionSequence>& sequences, size_t sequence);
 
   double tolerance_;
-  int64_t steps_ = 0;
-  int64_t next_sample_ = 0;  // the step that is sampled next
+  SampledSteps sampled_;
   int64_t samples_ = 0;
   uint64_t draws_ = 0;
   std::vector<Row> rows_;

@@ -167,7 +167,9 @@ void AdmitRelease(benchmark::State& state, const Design& design, int64_t blocks,
 
 void RegisterBookkeeping() {
   for (const Design& design : Designs()) {
-    if (!design.holds_cache) {
+    // Nobody is preempted here, nor are operations done: not for those who may find no room to
+    // move.
+    if (!design.holds_cache || MakeCache(design, 1)->acts()) {
       continue;
     }
     for (const int64_t most : {kDefaultCap, kNoCap}) {

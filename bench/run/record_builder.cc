@@ -31,6 +31,9 @@ DesignInfo DescribeDesign(const FinishedRun& f) {
   if (f.cache.block_size() > 0) {
     info.block_size = f.cache.block_size();
   }
+  if (FindDesign(f.run.spec.design).axis == "growth") {
+    info.growth = f.run.spec.growth;
+  }
   info.capacity_slots = f.cache.capacity_slots();
   info.capacity_bytes = info.capacity_slots * f.run.slot_bytes;
   info.lost_bytes = f.run.kv_memory - info.capacity_bytes;
@@ -190,6 +193,19 @@ void FillSteps(const Metrics& metrics, RunRecord& record) {
   }
 }
 
+Operations DescribeOperations(const FinishedRun& f) {
+  const OperationSums& sums = f.metrics.operations();
+  Operations operations;
+  operations.operations = sums.operations;
+  operations.pieces = 2 * f.run.model.num_hidden_layers * sums.operations;
+  operations.bytes = sums.tokens * f.run.slot_bytes;
+  operations.seconds = AsDouble(sums.time_ps) / kPsPerSecond;
+  if (f.measured != nullptr) {
+    operations.checked = f.measured->kept_tokens().checked();
+  }
+  return operations;
+}
+
 Verification DescribeVerification(const FinishedRun& f) {
   const AttentionVerifier& verifier = f.measured->verifier();
   Verification verification;
@@ -260,6 +276,9 @@ RunRecord BuildRecord(const FinishedRun& f) {
   record.trace = DescribeTrace(f);
   FillRequests(f.metrics, record);
   FillSteps(f.metrics, record);
+  if (f.cache.acts()) {
+    record.operations = DescribeOperations(f);
+  }
   record.kv = DescribeKv(f);
   if (f.measured != nullptr) {
     if (f.measured->verifier().checked() > 0) {

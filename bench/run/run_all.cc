@@ -21,9 +21,11 @@ namespace kvbench {
 namespace {
 
 std::string Title(const PlannedRun& run) {
-  const std::string block =
-      run.spec.design == "paged" ? fmt::format(" {}", run.spec.block_size) : std::string();
-  return fmt::format("{} {}{}", run.model.name, run.spec.design, block);
+  const RunSpec& spec = run.spec;
+  const std::string kind = spec.design == "paged" ? fmt::format(" {}", spec.block_size)
+                           : spec.design == "contiguous-growing" ? " " + spec.growth
+                                                                 : "";
+  return fmt::format("{} {}{}", run.model.name, spec.design, kind);
 }
 
 /// Where the ranges of measured runs go: to an NVTX tool, to a file of events, to nobody.

@@ -89,6 +89,12 @@ class TraceLoader {
 /// Throws Error where not one request of the trace could ever run; the scheduler itself says so.
 void CheckSomethingFits(const PlannedRun& run) {
   const std::unique_ptr<KvCache> cache = MakeCache(run);
+  if (cache->acts() && run.spec.limits.scheduler != SchedulerKind::kContinuous) {
+    throw Error(fmt::format(
+        "design {} needs scheduler continuous: a sequence that finds no room to move to is "
+        "preempted, and whole batches must run to their end",
+        run.spec.design));
+  }
   const std::unique_ptr<Scheduler> scheduler = MakeScheduler(run.spec.limits, *cache);
   const std::unique_ptr<RequestSource> source = run.trace->Open();
   StepBatch batch;
@@ -255,7 +261,8 @@ std::unique_ptr<KvCache> MakeCache(const PlannedRun& run) {
   return FindDesign(run.spec.design)
       .make({.slots = run.slots,
              .block_size = run.spec.block_size,
-             .max_model_len = run.spec.limits.max_model_len});
+             .max_model_len = run.spec.limits.max_model_len,
+             .growth = run.spec.growth});
 }
 
 PlannedRun WithRate(const PlannedRun& run, double rate) {

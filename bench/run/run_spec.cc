@@ -43,6 +43,13 @@ void SetBlockSize(RunSpec& spec, const std::string& text) {
   spec.block_size = static_cast<int32_t>(size);
 }
 
+void SetGrowth(RunSpec& spec, const std::string& text) {
+  if (text != "double" && text != "concat") {
+    throw Error(fmt::format("'{}' is not a growth: there are double and concat", text));
+  }
+  spec.growth = text;
+}
+
 void SetScheduler(RunSpec& spec, const std::string& text) {
   spec.limits.scheduler = FindScheduler(text);
 }
@@ -164,10 +171,15 @@ const std::vector<RunField>& RunFields() {
       {"model", "NAME|FILE", kWhat, "built-in model, or a Hugging Face config.json [twin-mha]",
        [](RunSpec& s, const std::string& v) { s.model = v; }},
       {"design", "NAME", kWhat,
-       "contiguous-max, contiguous-pow2, contiguous-oracle, paged, none [paged]",
+       "contiguous-max, contiguous-pow2, contiguous-oracle, contiguous-growing, paged, none "
+       "[paged]",
        [](RunSpec& s, const std::string& v) { s.design = std::string(FindDesign(v).name); }},
       {"block-size", "N", kWhat, "slots of a block, paged designs only: 1, 2, 4, ... 256 [16]",
        &SetBlockSize},
+      {"growth", "NAME", kWhat,
+       "contiguous-growing only: double (move to a chunk twice as large when full) or concat "
+       "(move for every token) [double]",
+       &SetGrowth},
       {"kv-cache-dtype", "TYPE", kWhat,
        "float16 or bfloat16; cpu also float32 and int8, modelled also fp8 [float16]",
        [](RunSpec& s, const std::string& v) { s.kv_cache_dtype = ParseDtype(v); }},
@@ -303,7 +315,10 @@ std::vector<RunSpec> ExpandRuns(const AxisValues& axes) {
     }
     std::vector<RunSpec> next;
     for (const RunSpec& base : specs) {
-      const bool applies = field.name != "block-size" || FindDesign(base.design).has_blocks;
+      const bool applies =
+          std::none_of(Designs().begin(), Designs().end(),
+                       [&](const Design& design) { return design.axis == field.name; }) ||
+          FindDesign(base.design).axis == field.name;
       for (const std::string& value : found->second) {
         RunSpec spec = base;
         try {

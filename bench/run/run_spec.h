@@ -37,6 +37,7 @@ struct RunSpec {
   std::string model = "twin-mha";
   std::string design = "paged";
   int32_t block_size = 16;
+  std::string growth = "double";
   Dtype kv_cache_dtype = Dtype::kFp16;
   std::optional<Dtype> dtype;  ///< of the weights; not given: what the executor has
   int64_t kv_memory = 0;       ///< bytes on all devices, 0: what the memory plan leaves
@@ -114,8 +115,8 @@ Suite ParseSuite(const std::string& text, const std::string& path_or_name);
 /// The values of a flag's text: split at commas where the field is a list, ranges expanded.
 std::vector<std::string> SplitValues(const RunField& field, const std::string& text);
 
-/// All combinations of the axes, the last field varying fastest; block sizes are no axis of
-/// contiguous designs. Throws Error naming the flag.
+/// All combinations of the axes, the last field varying fastest; what varies one design alone, such
+/// as the block size, is no axis of the others. Throws Error naming the flag.
 std::vector<RunSpec> ExpandRuns(const AxisValues& axes);
 
 }  // namespace kvbench

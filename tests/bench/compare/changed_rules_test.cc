@@ -23,6 +23,7 @@ class BentCache : public KvCache {
 
   AdmitResult Admit(const Admission& admission) override { return inner_.Admit(admission); }
   bool Extend(SequenceId sequence, int64_t n) override { return inner_.Extend(sequence, n); }
+  bool HasRoom() const override { return inner_.HasRoom(); }
   int64_t EqualSteps(int64_t limit) const override { return inner_.EqualSteps(limit); }
   UsageSeries ExtendAll(int64_t n) override { return inner_.ExtendAll(n); }
   void Release(SequenceId sequence) override { inner_.Release(sequence); }

@@ -5,6 +5,8 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "bench/designs/design_registry.h"
 
@@ -14,6 +16,42 @@ namespace {
 struct Held {
   int64_t tokens = 0;
   int64_t final_length = 0;
+  int64_t serial = 0;   // of its admission
+  int64_t written = 0;  // tokens whose bytes are there
+};
+
+/// What stands in every slot: an admission's serial number and a token of it. It follows the
+/// operations as an executor does, at the end of each step.
+class SlotBytes {
+ public:
+  explicit SlotBytes(int64_t slots) : slots_(static_cast<size_t>(slots)) {}
+
+  void RunStep(KvCache& cache, std::map<SequenceId, Held>& held) {
+    for (const Operation& operation : cache.operations()) {
+      ASSERT_LE(operation.tokens, std::min(operation.from.slots, operation.to.slots));
+      for (int64_t i = 0; i < operation.tokens; ++i) {
+        At(operation.to.first_slot + i) = At(operation.from.first_slot + i);
+      }
+    }
+    for (auto& [id, h] : held) {
+      const SlotView view = cache.slots(id);
+      for (; h.written < h.tokens; ++h.written) {
+        At(view.slot(h.written)) = {h.serial, h.written};
+      }
+    }
+    cache.FinishOperations();
+    ASSERT_TRUE(cache.operations().empty());
+    for (const auto& [id, h] : held) {
+      const SlotView view = cache.slots(id);
+      for (int64_t token = 0; token < h.tokens; ++token) {
+        ASSERT_EQ(At(view.slot(token)), std::pair(h.serial, token)) << "sequence " << id;
+      }
+    }
+  }
+
+ private:
+  std::pair<int64_t, int64_t>& At(int64_t slot) { return slots_.at(static_cast<size_t>(slot)); }
+  std::vector<std::pair<int64_t, int64_t>> slots_;
 };
 
 class DesignConformanceTest : public testing::TestWithParam<Design> {};
@@ -38,10 +76,13 @@ TEST_P(DesignConformanceTest, HoldsItsContractUnderRandomOperations) {
     std::mt19937 random(seed);
     const int64_t max_model_len = 16 + static_cast<int64_t>(random() % 600);
     const int64_t slots = max_model_len * 8 + static_cast<int64_t>(random() % 4000);
-    const std::unique_ptr<KvCache> cache = design.make(
-        {.slots = slots, .block_size = 1 << (random() % 9), .max_model_len = max_model_len});
+    const std::unique_ptr<KvCache> cache = design.make({.slots = slots,
+                                                        .block_size = 1 << (random() % 9),
+                                                        .max_model_len = max_model_len,
+                                                        .growth = seed % 2 ? "double" : "concat"});
+    SlotBytes bytes(cache->capacity_slots());
     ASSERT_EQ(cache->design(), design.name);
-    ASSERT_EQ(cache->block_size() > 0, design.has_blocks);
+    ASSERT_EQ(cache->block_size() > 0, design.axis == "block-size");
     ASSERT_LE(cache->capacity_slots(), slots);
     ASSERT_EQ(cache->usage().free, cache->capacity_slots());
     std::map<SequenceId, Held> held;
@@ -50,6 +91,7 @@ TEST_P(DesignConformanceTest, HoldsItsContractUnderRandomOperations) {
     for (int step = 0; step < 3000; ++step) {
       const auto id = static_cast<SequenceId>(random() % 40);
       const Usage before = cache->usage();
+      const size_t operations = cache->operations().size();
       const auto found = held.find(id);
       if (found == held.end()) {
         const int64_t prompt =
@@ -60,13 +102,15 @@ TEST_P(DesignConformanceTest, HoldsItsContractUnderRandomOperations) {
         const AdmitResult result = cache->Admit({.sequence = id,
                                                  .tokens = tokens,
                                                  .estimate = output,
-                                                 .final_length = prompt + output});
+                                                 .final_length = prompt + output,
+                                                 .known = prompt});
         if (result.kind == AdmitResult::Kind::kFits) {
-          held[id] = {tokens, prompt + output};
+          held[id] = {tokens, prompt + output, step, 0};
           live += tokens;
           ++fits;
         } else {
           ASSERT_EQ(cache->usage(), before) << "a refused admission changed something";
+          ASSERT_EQ(cache->operations().size(), operations);
           ASSERT_EQ(result.reason.empty(), result.kind == AdmitResult::Kind::kWait);
         }
       } else if (random() % 4 == 0) {
@@ -79,6 +123,9 @@ TEST_P(DesignConformanceTest, HoldsItsContractUnderRandomOperations) {
         ASSERT_GE(n, 0);
         ASSERT_LE(n, most);
         ASSERT_TRUE(n == most || design.preemption != "none");
+        ASSERT_TRUE(cache->HasRoom() || n == 0);
+        ASSERT_TRUE(cache->acts() || n > 0 || most == 0 || !cache->HasRoom())
+            << "without operations, what is not alike has no room";
         const int64_t half = n / 2;
         Usage sum;
         Usage moment;
@@ -116,6 +163,7 @@ TEST_P(DesignConformanceTest, HoldsItsContractUnderRandomOperations) {
           live += n;
         } else {
           ASSERT_EQ(cache->usage(), before) << "a refused extension changed something";
+          ASSERT_EQ(cache->operations().size(), operations);
           ASSERT_NE(design.preemption, "none") << "what this design admits must run to its end";
         }
       } else {
@@ -128,8 +176,13 @@ TEST_P(DesignConformanceTest, HoldsItsContractUnderRandomOperations) {
       ASSERT_EQ(usage.live, live);
       ASSERT_TRUE(usage.reserved >= 0 && usage.overestimate >= 0 && usage.rounding >= 0 &&
                   usage.free >= 0);
+      ASSERT_TRUE(cache->acts() || cache->operations().empty());
       if (step % 50 == 0) {
         ExpectSlotsDisjoint(*cache, held);
+      }
+      if (random() % 8 == 0) {
+        ASSERT_NO_FATAL_FAILURE(bytes.RunStep(*cache, held));
+        ASSERT_EQ(cache->usage().live, live);
       }
     }
     EXPECT_GT(fits, 50);

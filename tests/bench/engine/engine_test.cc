@@ -54,6 +54,7 @@ std::vector<RequestRow> Rows(const Metrics& metrics) {
 
 TEST(EngineTest, GivesTheNaiveEnginesStepsForEveryDesign) {
   std::mt19937 random(7);
+  int64_t moves = 0;
   int64_t preemptions = 0;
   int64_t recomputed = 0;
   int64_t rejected = 0;
@@ -72,9 +73,13 @@ TEST(EngineTest, GivesTheNaiveEnginesStepsForEveryDesign) {
         continue;
       }
       const int32_t block_size = 1 << (random() % 7);
-      const std::unique_ptr<KvCache> cache = design.make(
-          {.slots = slots, .block_size = block_size, .max_model_len = limits.max_model_len});
-      NaiveEngine naive(trace, limits, std::string(design.name), slots, block_size, 5 * kMs);
+      const bool concat = round % 2 == 1;
+      const std::unique_ptr<KvCache> cache = design.make({.slots = slots,
+                                                          .block_size = block_size,
+                                                          .max_model_len = limits.max_model_len,
+                                                          .growth = concat ? "concat" : "double"});
+      NaiveEngine naive(trace, limits, std::string(design.name), slots, block_size, 5 * kMs,
+                        concat);
       naive.Run();
 
       FixedExecutor executor(5 * kPsPerMs);
@@ -103,11 +108,14 @@ TEST(EngineTest, GivesTheNaiveEnginesStepsForEveryDesign) {
       }
       EXPECT_EQ(metrics.preemptions(), naive.preemptions);
       EXPECT_EQ(metrics.recomputed_tokens(), naive.recomputed);
+      EXPECT_EQ(metrics.operations().operations, naive.moves);
+      EXPECT_EQ(metrics.operations().tokens, naive.moved_tokens);
       const int64_t refused =
           std::accumulate(metrics.rejected().begin(), metrics.rejected().end(), int64_t{0},
                           [](int64_t sum, const auto& r) { return sum + r.second; });
       EXPECT_EQ(refused, naive.rejected);
       EXPECT_EQ(metrics.finished() + refused, 60);
+      moves += naive.moves;
       preemptions += naive.preemptions;
       recomputed += naive.recomputed;
       rejected += naive.rejected;
@@ -115,6 +123,7 @@ TEST(EngineTest, GivesTheNaiveEnginesStepsForEveryDesign) {
   }
   EXPECT_GT(compared, 300);
   // The rounds must have met what they are there for.
+  EXPECT_GT(moves, 1000);
   EXPECT_GT(preemptions, 500);
   EXPECT_GT(recomputed, 1000);
   EXPECT_GT(rejected, 1000);

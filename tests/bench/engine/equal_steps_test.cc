@@ -61,6 +61,17 @@ TEST(EqualStepsTest, EveryDesignSchedulerAndBlockSizeGivesTheSameRecord) {
   EXPECT_GT(ExpectSame(axes), 1000);
 }
 
+TEST(EqualStepsTest, SoDoDesignsThatMove) {
+  AxisValues axes = Common();
+  axes["design"] = {"contiguous-growing"};
+  axes["growth"] = {"double", "concat"};
+  axes["chunked-prefill"] = {"on", "off"};
+  axes["rate"] = {"0.5", "2.5"};
+  axes["requests"] = {"300"};
+  axes["window"] = {"..", "50s..200s"};
+  EXPECT_GT(ExpectSame(axes), 100);
+}
+
 TEST(EqualStepsTest, SoDoesDesignNone) {
   AxisValues axes = Common();
   axes["design"] = {"none"};

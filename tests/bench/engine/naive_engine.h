@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/engine/limits.h"
@@ -14,7 +15,7 @@
 
 namespace kvbench {
 
-/// The slow, obvious serving loop: continuous batching over one of the four designs, written from
+/// The slow, obvious serving loop: continuous batching over one of the designs, written from
 /// the rules alone with lists that are searched and sums that are formed afresh in every step. Time
 /// is counted in steps of equal length.
 class NaiveEngine {
@@ -28,10 +29,12 @@ class NaiveEngine {
   };
 
   NaiveEngine(const Trace& trace, const EngineLimits& limits, const std::string& design,
-              int64_t slots, int64_t block_size, int64_t step_ns)
+              int64_t slots, int64_t block_size, int64_t step_ns, bool concat = false)
       : trace_(trace),
         limits_(limits),
         design_(design),
+        grows_(design == "contiguous-growing"),
+        concat_(concat),
         block_size_(design == "paged" ? block_size : 16),
         blocks_(slots / block_size_),
         step_ns_(step_ns),
@@ -59,6 +62,8 @@ class NaiveEngine {
   int64_t preemptions = 0;
   int64_t recomputed = 0;
   int64_t rejected = 0;
+  int64_t moves = 0;
+  int64_t moved_tokens = 0;
 
  private:
   struct Sequence {
@@ -70,6 +75,7 @@ class NaiveEngine {
     int64_t part = 0;    // tokens of this step
     int64_t offset = 0;  // contiguous
     int64_t chunk = 0;
+    int64_t wanted = 0;
   };
 
   static int64_t PowerOfTwo(int64_t n) {
@@ -84,6 +90,9 @@ class NaiveEngine {
   }
   int64_t Blocks(int64_t tokens) const { return (tokens + block_size_ - 1) / block_size_; }
   int64_t Wanted(const Sequence& s) const {
+    if (grows_) {
+      return Of(s).total_tokens();
+    }
     const int64_t estimate = design_ == "contiguous-max"    ? limits_.max_model_len
                              : design_ == "contiguous-pow2" ? PowerOfTwo(Of(s).output_tokens)
                                                             : Of(s).output_tokens;
@@ -110,7 +119,7 @@ class NaiveEngine {
     }
     const int64_t chunk = PowerOfTwo((Wanted(s) + 15) / 16);
     NaiveBuddy empty(blocks_, PowerOfTwo((limits_.max_model_len + 15) / 16));
-    return empty.Allocate(chunk) < 0;
+    return empty.Allocate(chunk) < 0 || (grows_ && concat_ && empty.Allocate(chunk) < 0);
   }
 
   bool OneStep() {
@@ -124,10 +133,12 @@ class NaiveEngine {
       const int64_t end = running_[i].done + part;
       const int64_t slots = end + (end == Known(running_[i]) ? 1 : 0) - running_[i].held;
       bool gone = false;
-      while (design_ == "paged" &&
-             Blocks(running_[i].held + slots) - Blocks(running_[i].held) > FreeBlocks()) {
+      while (!FindsRoom(running_[i], slots)) {
         Sequence victim = running_.back();
         running_.pop_back();
+        if (design_ != "paged") {
+          buddy_.Free(victim.offset, victim.chunk);
+        }
         victim.before = std::max(victim.before, victim.done);
         victim.done = victim.held = victim.part = 0;
         queue_.insert(queue_.begin(), victim);
@@ -165,7 +176,11 @@ class NaiveEngine {
           break;
         }
       } else {
-        s.chunk = PowerOfTwo((Wanted(s) + 15) / 16);
+        s.wanted = !grows_ ? Wanted(s) : concat_ ? slots : Known(s) + 1;
+        s.chunk = PowerOfTwo((s.wanted + 15) / 16);
+        if (grows_ && concat_ && 2 * (blocks_ - FreeBlocks() + s.chunk) > blocks_) {
+          break;
+        }
         s.offset = buddy_.Allocate(s.chunk);
         if (s.offset < 0) {
           break;
@@ -195,12 +210,22 @@ class NaiveEngine {
       step.usage.live += s.held;
       if (design_ == "paged") {
         step.usage.rounding += all - s.held;
+      } else if (grows_) {
+        const int64_t rest = std::max(s.wanted - s.held, int64_t{0});
+        step.usage.reserved += rest;
+        step.usage.rounding += all - s.held - rest;
       } else {
         step.usage.reserved += Of(s).total_tokens() - s.held;
         step.usage.overestimate += Wanted(s) - Of(s).total_tokens();
         step.usage.rounding += all - Wanted(s);
       }
     }
+    for (const auto& [offset, chunk] : old_) {
+      step.usage.free -= chunk * 16;
+      step.usage.rounding += chunk * 16;
+      buddy_.Free(offset, chunk);
+    }
+    old_.clear();
     steps.push_back(step);
     for (size_t i = 0; i < running_.size();) {
       if (running_[i].generated == Of(running_[i]).output_tokens) {
@@ -215,6 +240,28 @@ class NaiveEngine {
     return true;
   }
 
+  /// A growing sequence that is full has moved when this is true; its old chunk is free after the
+  /// step.
+  bool FindsRoom(Sequence& s, int64_t slots) {
+    if (design_ == "paged") {
+      return Blocks(s.held + slots) - Blocks(s.held) <= FreeBlocks();
+    }
+    if (!grows_ || (!concat_ && s.held + slots <= s.chunk * 16)) {
+      return true;
+    }
+    const int64_t chunk = PowerOfTwo((s.held + slots + 15) / 16);
+    const int64_t offset = buddy_.Allocate(chunk);
+    if (offset < 0) {
+      return false;
+    }
+    old_.emplace_back(s.offset, s.chunk);
+    ++moves;
+    moved_tokens += s.held;
+    s.offset = offset;
+    s.chunk = chunk;
+    return true;
+  }
+
   void Take(Sequence& s, int64_t part, int64_t slots, int64_t& budget) {
     recomputed += std::clamp(s.before - s.done, int64_t{0}, part);
     s.part = part;
@@ -225,10 +272,13 @@ class NaiveEngine {
   const Trace& trace_;
   EngineLimits limits_;
   std::string design_;
+  bool grows_;
+  bool concat_;
   int64_t block_size_;
   int64_t blocks_;
   int64_t step_ns_;
   NaiveBuddy buddy_;
+  std::vector<std::pair<int64_t, int64_t>> old_;  // chunks that moves of this step have left
   std::vector<Sequence> queue_;
   std::vector<Sequence> running_;
 };

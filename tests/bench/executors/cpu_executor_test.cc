@@ -13,6 +13,7 @@
 #include "bench/designs/design_registry.h"
 #include "bench/engine/engine.h"
 #include "cache/paged_cache.h"
+#include "tests/bench/executors/bent_operations.h"
 #include "tests/bench/executors/small_model.h"
 
 namespace kvbench {
@@ -39,11 +40,17 @@ using Outputs = std::map<std::tuple<int64_t, int64_t, int64_t>, std::vector<floa
 class RecordingExecutor final : public Executor {
  public:
   RecordingExecutor(const Decoder::Config& config, const KvCache& cache, ThreadPool& pool)
-      : model_(config.model), pools_(config.model, KvType::kFp16, cache), decoder_(config, pool) {}
+      : model_(config.model),
+        pool_(pool),
+        pools_(config.model, KvType::kFp16, cache),
+        decoder_(config, pool) {}
 
   StepTimes Run(const StepBatch& batch, const KvCache& cache, int64_t /*equal_steps*/) override {
     std::vector<AttentionSequence> sequences;
     pools_.Place(batch, cache, sequences);
+    for (const Operation& operation : cache.operations()) {
+      pools_.Copy(operation, pool_);
+    }
     int64_t layer = 0;
     StepPhases phases;
     decoder_.Run(
@@ -67,18 +74,22 @@ class RecordingExecutor final : public Executor {
   }
 
   ModelShape model_;
+  ThreadPool& pool_;
   KvPools pools_;
   Decoder decoder_;
 };
 
-Outputs OutputsOf(const std::string& design, int32_t block_size, int64_t slots, bool chunked,
-                  int64_t budget, int64_t* preemptions) {
+Outputs OutputsOf(const std::string& design, const std::string& growth, int32_t block_size,
+                  int64_t slots, bool chunked, int64_t budget, int64_t* preemptions) {
   EngineLimits limits;
   limits.max_model_len = 128;
   limits.max_num_batched_tokens = budget;
   limits.chunked_prefill = chunked;
-  const std::unique_ptr<KvCache> cache = FindDesign(design).make(
-      {.slots = slots, .block_size = block_size, .max_model_len = limits.max_model_len});
+  const std::unique_ptr<KvCache> cache =
+      FindDesign(design).make({.slots = slots,
+                               .block_size = block_size,
+                               .max_model_len = limits.max_model_len,
+                               .growth = growth});
   ThreadPool pool(2);
   const Decoder::Config config{.model = SmallModel(),
                                .dense = true,
@@ -96,7 +107,7 @@ Outputs OutputsOf(const std::string& design, int32_t block_size, int64_t slots, 
 
 TEST(CpuExecutorTest, EveryDesignComputesTheSame) {
   int64_t preemptions = 0;
-  const Outputs expected = OutputsOf("contiguous-max", 16, 12 * 128, true, 512, &preemptions);
+  const Outputs expected = OutputsOf("contiguous-max", "", 16, 12 * 128, true, 512, &preemptions);
   ASSERT_GT(expected.size(), 800U);
   struct Case {
     const char* design;
@@ -105,16 +116,21 @@ TEST(CpuExecutorTest, EveryDesignComputesTheSame) {
     bool chunked;
     int64_t budget;
     bool preempts;
+    const char* growth = "";
   };
   for (const Case& c :
        {Case{"contiguous-oracle", 16, 600, true, 512, false},
         Case{"contiguous-pow2", 16, 600, false, 512, false},
+        Case{"contiguous-growing", 16, 2000, true, 512, false, "double"},
+        Case{"contiguous-growing", 16, 500, true, 40, true, "double"},
+        Case{"contiguous-growing", 16, 4000, false, 512, false, "concat"},
+        Case{"contiguous-growing", 16, 500, true, 24, true, "concat"},
         Case{"paged", 16, 2000, true, 512, false}, Case{"paged", 1, 160, true, 512, true},
         Case{"paged", 16, 160, false, 512, true}, Case{"paged", 4, 160, true, 24, true},
         Case{"paged", 64, 1024, true, 17, false}}) {
     SCOPED_TRACE(std::string(c.design) + " " + std::to_string(c.block_size));
     const Outputs actual =
-        OutputsOf(c.design, c.block_size, c.slots, c.chunked, c.budget, &preemptions);
+        OutputsOf(c.design, c.growth, c.block_size, c.slots, c.chunked, c.budget, &preemptions);
     EXPECT_EQ(preemptions > 0, c.preempts);
     ASSERT_EQ(actual.size(), expected.size());
     for (const auto& [key, values] : expected) {
@@ -153,6 +169,75 @@ TEST(CpuExecutorTest, RunsWithoutDenseLayersAndVerifies) {
   EXPECT_GE(executor.verifier().checked(), 10);
   EXPECT_EQ(executor.phases().dense, 0);
   EXPECT_GT(executor.phases().attention, 0);
+}
+
+TEST(CpuExecutorTest, FindsOutWhereAMoveIsNotWhatItShouldBe) {
+  for (const Dtype dtype : {Dtype::kFp16, Dtype::kBf16, Dtype::kFp32, Dtype::kInt8}) {
+    for (const char* growth : {"double", "concat"}) {
+      for (const BentCase& c : BentCases()) {
+        SCOPED_TRACE(std::string(DtypeName(dtype)) + " " + growth + " " + c.what);
+        MeasuredConfig config;
+        config.model = SmallModel();
+        config.kv_cache_dtype = dtype;
+        config.dense = false;
+        config.limits.max_model_len = 128;
+        config.limits.max_num_batched_tokens = 64;
+        // Where all is well, preemptions too: what is computed again has other bytes, rightly.
+        BentOperations cache(
+            FindDesign("contiguous-growing")
+                .make({.slots = c.passes ? 500 : 2048, .max_model_len = 128, .growth = growth}),
+            c.bend);
+        ThreadPool pool(2);
+        CpuExecutor executor(config, cache, pool);
+        const Trace trace = SmallTrace();
+        TraceSource source(trace);
+        const EngineResult result = RunEngine(source, config.limits, cache, executor, {});
+        EXPECT_EQ(result.metrics.finished(), 12);
+        EXPECT_EQ(executor.verifier().passed(), c.passes);
+        EXPECT_GT(executor.kept_tokens().checked(), 10);
+        if (c.passes) {
+          EXPECT_GT(result.metrics.operations().operations, 5);
+          EXPECT_GT(result.metrics.preemptions(), 0);
+          EXPECT_GT(result.metrics.operations().time_ps, 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(CpuExecutorTest, CopiesABlock) {
+  const ModelShape model = SmallModel();
+  for (const KvType type : {KvType::kFp16, KvType::kInt8}) {
+    KvPools pools(model, type, PagedCache(256, 8));
+    const int64_t row = model.head_dim * KvTypeBytes(type);
+    const int64_t block_rows = 8 * model.num_key_value_heads;
+    for (int64_t layer = 0; layer < model.num_hidden_layers; ++layer) {
+      for (void* const array : {pools.k(layer), pools.v(layer)}) {
+        for (int64_t i = 0; i < 32 * block_rows * row; ++i) {
+          static_cast<uint8_t*>(array)[i] = static_cast<uint8_t>(i / row % 251 + layer);
+        }
+      }
+    }
+    ThreadPool pool(2);
+    pools.Copy({.kind = Operation::Kind::kCopy,
+                .from = {.first_slot = 5 * 8, .slots = 8},
+                .to = {.first_slot = 17 * 8, .slots = 8},
+                .tokens = 3},
+               pool);
+    for (int64_t layer = 0; layer < model.num_hidden_layers; ++layer) {
+      for (int64_t head = 0; head < model.num_key_value_heads; ++head) {
+        for (int64_t token = 0; token < 3; ++token) {
+          const auto read = [&](int64_t block) {
+            std::vector<uint8_t> bytes;
+            pools.AppendRow(layer, (block * block_rows + head * 8 + token) * model.head_dim, bytes);
+            return bytes;
+          };
+          EXPECT_EQ(read(17), read(5));
+          EXPECT_NE(read(18), read(5));
+        }
+      }
+    }
+  }
 }
 
 TEST(CpuExecutorTest, SaysWhatItCannotRun) {

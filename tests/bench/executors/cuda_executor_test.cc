@@ -18,6 +18,7 @@
 #include "bench/run/run_plan.h"
 #include "cache/paged_cache.h"
 #include "kernels/simulator/simulated_device.h"
+#include "tests/bench/executors/bent_operations.h"
 #include "tests/bench/executors/small_model.h"
 
 namespace kvbench {
@@ -298,9 +299,34 @@ TEST(CudaExecutorTest, ServesAndVerifies) {
   }
 }
 
+TEST(CudaExecutorTest, MovesWhatItShouldAndFindsOutWhereItIsNot) {
+  for (const char* growth : {"double", "concat"}) {
+    for (const BentCase& c : BentCases()) {
+      SCOPED_TRACE(std::string(growth) + " " + c.what);
+      SimulatedDevice device;
+      const MeasuredConfig config = TinyConfig(false);
+      BentOperations cache(
+          FindDesign("contiguous-growing")
+              .make({.slots = 1024, .max_model_len = kMaxModelLen, .growth = growth}),
+          c.bend);
+      CudaExecutor executor(config, cache, device);
+      const Trace trace = FiveRequests();
+      TraceSource source(trace);
+      const EngineResult result = RunEngine(source, config.limits, cache, executor, {});
+      EXPECT_EQ(result.metrics.finished(), kRequests);
+      EXPECT_EQ(executor.verifier().passed(), c.passes);
+      EXPECT_GT(executor.kept_tokens().checked(), 3);
+      if (c.passes) {
+        EXPECT_GE(result.metrics.operations().operations, 3);
+        EXPECT_GT(result.metrics.operations().time_ps, 0);
+      }
+    }
+  }
+}
+
 TEST(CudaExecutorTest, AllocatesWhatItSays) {
   for (const bool dense : {false, true}) {
-    for (const char* design : {"contiguous-max", "paged"}) {
+    for (const char* design : {"contiguous-max", "contiguous-growing", "paged"}) {
       SimulatedDevice device;
       const std::unique_ptr<KvCache> cache =
           FindDesign(design).make({.slots = 640, .block_size = 16, .max_model_len = kMaxModelLen});

@@ -57,6 +57,24 @@ TEST(StepTimeModelTest, ThePapersCalibrationByHand) {
   EXPECT_EQ(prefill.growth_ps, 0);
 }
 
+/// Moves of the vLLM paper's OPT-13B by hand: a token is read and written at 1.17 TB/s, and K and V
+/// of 40 layers are started as 80 of a step's 400 launches are, which take 4 ms.
+TEST(StepTimeModelTest, OperationsByHand) {
+  const Hardware hardware = LoadHardware("a100-sxm4-40gb");
+  const DeviceShare share{
+      .weight_bytes = 26'000'000'000, .kv_bytes_per_token = 819'200, .flops_per_token = 26e9};
+  const StepTimeModel m = MakeStepTimeModel(LoadCalibration("", hardware), LoadModel("opt-13b"),
+                                            share, 1, Dtype::kFp16);
+  const std::vector<Operation> operations = {{.tokens = 500}, {.tokens = 1500}};
+  const double expected = 2000.0 * 2 * 819'200 / 1.17e12 + 2 * 80 * 0.004 / 400;
+  EXPECT_NEAR(static_cast<double>(m.OperationsPs(operations)) / 1e12, expected, 1e-6 * expected);
+  EXPECT_EQ(m.OperationsPs({}), 0);
+  // A calibration that has a write bandwidth.
+  const StepTimeModel roofline = MakeStepTimeModel(LoadCalibration("roofline", hardware),
+                                                   LoadModel("opt-13b"), share, 1, Dtype::kFp16);
+  EXPECT_EQ(roofline.copy_token_ps, roofline.kv_read_token_ps + roofline.kv_write_token_ps);
+}
+
 TEST(StepTimeModelTest, EveryEqualStepIsTheFirstOneWithLongerContexts) {
   const ModelShape model = LoadModel("llama-3-8b");
   for (const char* name : {"a100-sxm4-80gb", "h100-sxm", "l4"}) {
