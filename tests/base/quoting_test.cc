@@ -24,7 +24,9 @@ TEST(ShownPathTest, KeepsNamesInOtherScriptsButNoControls) {
 }
 
 TEST(ShownPathTest, CutsLongPathsAtTheFront) {
-  const std::string shown = ShownPath(std::string(1000, 'x') + "/end.csv");
+  std::string path(1000, 'x');
+  path += "/end.csv";
+  const std::string shown = ShownPath(path);
   EXPECT_LT(shown.size(), 200u);
   EXPECT_TRUE(shown.starts_with("..."));
   EXPECT_TRUE(shown.ends_with("/end.csv"));

@@ -122,9 +122,9 @@ TEST(CpuExecutorTest, EveryDesignComputesTheSame) {
        {Case{"contiguous-oracle", 16, 600, true, 512, false},
         Case{"contiguous-pow2", 16, 600, false, 512, false},
         Case{"contiguous-growing", 16, 2000, true, 512, false, "double"},
-        Case{"contiguous-growing", 16, 500, true, 40, true, "double"},
+        Case{"contiguous-growing", 16, 400, true, 40, true, "double"},
         Case{"contiguous-growing", 16, 4000, false, 512, false, "concat"},
-        Case{"contiguous-growing", 16, 500, true, 24, true, "concat"},
+        Case{"contiguous-growing", 16, 400, true, 24, true, "concat"},
         Case{"paged", 16, 2000, true, 512, false}, Case{"paged", 1, 160, true, 512, true},
         Case{"paged", 16, 160, false, 512, true}, Case{"paged", 4, 160, true, 24, true},
         Case{"paged", 64, 1024, true, 17, false}}) {
@@ -185,7 +185,7 @@ TEST(CpuExecutorTest, FindsOutWhereAMoveIsNotWhatItShouldBe) {
         // Where all is well, preemptions too: what is computed again has other bytes, rightly.
         BentOperations cache(
             FindDesign("contiguous-growing")
-                .make({.slots = c.passes ? 500 : 2048, .max_model_len = 128, .growth = growth}),
+                .make({.slots = c.passes ? 400 : 2048, .max_model_len = 128, .growth = growth}),
             c.bend);
         ThreadPool pool(2);
         CpuExecutor executor(config, cache, pool);
