@@ -123,7 +123,8 @@ RunRecord ExampleRun(const std::string& design) {
   }
   SetCapacity(run, 3'936);
   run.limits = {"continuous", true, 256, 2'048, 512, std::nullopt, 0.01, "recompute"};
-  run.executor = {"cpu", std::nullopt, 2, 1, true, std::nullopt, std::nullopt, std::nullopt};
+  run.executor = {"cpu",        std::nullopt, 2,           1, true, std::nullopt,
+                  std::nullopt, std::nullopt, std::nullopt};
   run.trace = {"quick",   "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                kRequests, kInfinity,
                1,         "lengths sharegpt / 4, arrivals all at once",

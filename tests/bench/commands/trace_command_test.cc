@@ -34,7 +34,7 @@ class TraceCommandTest : public testing::Test {
   static std::string Run(const std::string& arguments) {
     CLI::App app("kvbench");
     Invocation invocation;
-    AddTraceCommand(app, invocation);
+    AddTraceCommand(Command(&app), invocation);
     testing::internal::CaptureStdout();
     try {
       app.parse(arguments, /*program_name_included=*/false);
@@ -51,7 +51,7 @@ class TraceCommandTest : public testing::Test {
 TEST_F(TraceCommandTest, TheExamplesOfTheHelpTextsWork) {
   CLI::App app("kvbench");
   Invocation invocation;
-  AddTraceCommand(app, invocation);
+  AddTraceCommand(Command(&app), invocation);
   CLI::App* trace = app.get_subcommand("trace");
   int examples = 0;
   for (const CLI::App* command :

@@ -21,7 +21,8 @@ TEST(Label, NamesAllAxesInAFixedOrder) {
 
 TEST(Label, AModelledRunNamesItsHardware) {
   RunRecord run = ExampleRun("contiguous-max");
-  run.executor = {"modelled", "a100 40gb", std::nullopt, 1, true, "roofline", 1, std::nullopt};
+  run.executor = {"modelled", "a100 40gb", std::nullopt, 1, true, std::nullopt,
+                  "roofline", 1,           std::nullopt};
   run.limits.max_concurrency = 8;
   run.trace.request_rate = 0.1;
   run.trace.seed.reset();

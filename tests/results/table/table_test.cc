@@ -106,7 +106,8 @@ TEST(Table, WhatComesWithTheDesignDoesNotSplitTheTable) {
 
 TEST(Table, MeasuredAndModelledAreToldApart) {
   RunRecord modelled = ExampleRun("paged");
-  modelled.executor = {"modelled", "a100-40gb", std::nullopt, 1, true, "roofline", 1, std::nullopt};
+  modelled.executor = {"modelled", "a100-40gb", std::nullopt, 1, true, std::nullopt,
+                       "roofline", 1,           std::nullopt};
   modelled.verification.reset();
   modelled.phases.reset();
   EXPECT_THAT(TableOf({modelled}), HasSubstr("modelled, not measured, a100-40gb"));
