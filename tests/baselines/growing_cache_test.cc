@@ -146,7 +146,7 @@ TEST_P(GrowingCacheTest, MatchesTheNaiveModelUnderRandomOperations) {
     int refusals = 0;
     int moves = 0;
     for (int step = 0; step < 10000; ++step) {
-      const auto id = static_cast<SequenceId>(random() % 64);
+      const auto id = static_cast<SequenceId>(random() % 16);
       const auto found = naive.sequences.find(id);
       if (random() % 8 == 0) {
         cache.FinishOperations();
@@ -162,15 +162,13 @@ TEST_P(GrowingCacheTest, MatchesTheNaiveModelUnderRandomOperations) {
                                                 .known = prompt});
         ASSERT_EQ(result.kind, naive.Admit(id, tokens, prompt, prompt + output));
         waits += result.kind == AdmitResult::Kind::kWait ? 1 : 0;
-      } else if (random() % 16 != 0) {
+      } else if (random() % 16 != 0 && found->second.length < found->second.final_length) {
         const int64_t left = found->second.final_length - found->second.length;
-        if (left > 0) {
-          const int64_t n = random() % 2 == 0 ? 1 : 1 + below(left);
-          const bool room = cache.Extend(id, n);
-          ASSERT_EQ(room, naive.Extend(id, n));
-          refusals += room ? 0 : 1;
-          moves += !naive.moves.empty() && naive.moves.back().sequence == id ? 1 : 0;
-        }
+        const int64_t n = random() % 2 == 0 ? 1 : 1 + below(left);
+        const bool room = cache.Extend(id, n);
+        ASSERT_EQ(room, naive.Extend(id, n));
+        refusals += room ? 0 : 1;
+        moves += !naive.moves.empty() && naive.moves.back().sequence == id ? 1 : 0;
       } else {
         cache.Release(id);
         naive.Release(id);
@@ -180,9 +178,9 @@ TEST_P(GrowingCacheTest, MatchesTheNaiveModelUnderRandomOperations) {
           << "max_model_len " << max_model_len << ", step " << step;
       ASSERT_EQ(cache.usage().capacity(), cache.capacity_slots());
     }
-    EXPECT_GT(waits, 100);
+    EXPECT_GT(waits, 30);
     EXPECT_TRUE(refusals > 100 || max_model_len == 16);
-    EXPECT_TRUE(moves > 300 || max_model_len == 16);
+    EXPECT_TRUE(moves > 300 || max_model_len == 16) << moves << " of " << max_model_len;
     while (!naive.sequences.empty()) {
       const SequenceId id = naive.sequences.begin()->first;
       cache.Release(id);

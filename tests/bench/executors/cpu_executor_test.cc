@@ -196,7 +196,7 @@ TEST(CpuExecutorTest, FindsOutWhereAMoveIsNotWhatItShouldBe) {
         EXPECT_EQ(executor.verifier().passed(), c.passes);
         EXPECT_GT(executor.kept_tokens().checked(), 10);
         if (c.passes) {
-          EXPECT_GT(result.metrics.operations().operations, 5);
+          EXPECT_GE(result.metrics.operations().operations, 5);
           EXPECT_GT(result.metrics.preemptions(), 0);
           EXPECT_GT(result.metrics.operations().time_ps, 0);
         }
