@@ -93,9 +93,11 @@ function(kvbench_test name)
     list(APPEND sources ${CMAKE_CURRENT_SOURCE_DIR}/${source})
   endforeach()
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} fmt::fmt GTest::gmock GTest::gtest_main)
+  # The same for all, as precompiled headers have to have them.
   target_compile_definitions(${name} PRIVATE KVBENCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-    KVBENCH_PROGRAM="$<TARGET_FILE:kvbench>" KVBENCH_PYTHON="${KVBENCH_PYTHON}")
+    KVBENCH_PROGRAM="$<TARGET_FILE:kvbench>" KVBENCH_PYTHON="${KVBENCH_PYTHON}"
+    KVBENCH_XMLLINT="${KVBENCH_XMLLINT}")
   kvbench_compile_options(${name})
   # Test code is compiled more often than it runs; what it tests keeps its flags.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -59,11 +59,16 @@ DesignCapacity CountRequests(const Design& design, const MemoryPlanInput& input,
   return capacity;
 }
 
+/// What a design that moves sequences holds depends on which of them grow when.
+bool IsCounted(const Design& design) {
+  return design.holds_cache && !design.make({.slots = 1024, .max_model_len = 16})->acts();
+}
+
 /// Whether some design holds a batch after a change of the input or the kind.
 bool Holds(const MemoryPlanInput& input, const RequestKind& kind, int64_t batch) {
   const MemoryPlan plan = PlanMemory(input);
   return std::any_of(Designs().rbegin(), Designs().rend(), [&](const Design& design) {
-    return design.holds_cache && CountRequests(design, input, plan, kind, batch).requests >= batch;
+    return IsCounted(design) && CountRequests(design, input, plan, kind, batch).requests >= batch;
   });
 }
 
@@ -136,7 +141,7 @@ std::vector<DesignCapacity> RequestsAtOnce(const MemoryPlanInput& input, const M
                                            const RequestKind& kind, int64_t limit) {
   std::vector<DesignCapacity> capacities;
   for (const Design& design : Designs()) {
-    if (design.holds_cache) {
+    if (IsCounted(design)) {
       capacities.push_back(CountRequests(design, input, plan, kind, limit));
     }
   }

@@ -20,7 +20,11 @@ Json TypeName(const char* name, bool nullable) {
 
 Json TextSchema(const FieldOptions& options, bool nullable) {
   if (!options.words.empty()) {
-    return {{"enum", options.words}};
+    Json words = options.words;
+    if (nullable) {
+      words.push_back(nullptr);
+    }
+    return {{"enum", std::move(words)}};
   }
   Json schema = {{"type", TypeName("string", nullable)}};
   if (options.range == Range::kNotEmpty) {
