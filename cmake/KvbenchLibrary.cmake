@@ -1,10 +1,10 @@
-# kvbench_library(NAME [COLD] [PARSES] [FOLDERS ...] [SOURCES ...] [DEPENDS ...]): one static library for each part of the
+# kvbench_library(NAME [COLD] [PARSES] [ALONE] [FOLDERS ...] [SOURCES ...] [DEPENDS ...]): one static library for each part of the
 # house, of every source in the folders named. All of them share the warnings, the include root and the floating-point
 # rules set here.
 # COLD: its code is compiled more often than it matters how fast it runs (kvbench_compile_quickly).
-# PARSES: the same in the sanitizer builds alone.
+# PARSES: the same in the sanitizer builds alone. ALONE: each source is compiled by itself.
 function(kvbench_library name)
-  cmake_parse_arguments(ARG "COLD;PARSES" "" "FOLDERS;SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;PARSES;ALONE" "" "FOLDERS;SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   kvbench_sources(sources ${ARG_FOLDERS})
   add_library(${name} STATIC ${sources} ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
@@ -17,7 +17,9 @@ function(kvbench_library name)
     kvbench_compile_quickly(${name})
     kvbench_precompile(${name} kvbench_base)
   endif()
-  kvbench_unity(${name} ${sources})
+  if(NOT ARG_ALONE)
+    kvbench_unity(${name} ${sources})
+  endif()
 endfunction()
 
 # kvbench_sources(VARIABLE FOLDER...): the sources that lie in these folders, so that a new one needs no line here; but not

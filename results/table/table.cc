@@ -161,9 +161,9 @@ std::string RenderGroup(const TableGroup& group, const Layout& layout) {
 }
 
 std::string Legend() {
-  std::string text =
-      fmt::format("{:<10} {}\n", "design",
-                  "a way to give KV slots to sequences; behind the slash its block size in tokens");
+  std::string text = fmt::format(
+      "{:<10} {}\n", "design",
+      "a way to give KV slots to sequences; after the slash: tokens a block, or how it grows");
   for (const RecordField& field : TableFields()) {
     const ColumnHeading& heading = field.field().options.heading;
     const std::string_view word = *heading.top == '\0' ? heading.bottom : heading.name;

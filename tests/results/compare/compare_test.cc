@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "results/record/exact_fields.h"
+#include "results/compare/exact_fields.h"
 #include "tests/results/compare/compare_case.h"
 
 namespace kvbench {

@@ -9,8 +9,8 @@
 #include <set>
 #include <sstream>
 
+#include "results/compare/exact_fields.h"
 #include "results/export/export_csv.h"
-#include "results/record/exact_fields.h"
 #include "results/record/field.h"
 #include "results/record/json_reader.h"
 #include "results/record/json_writer.h"

@@ -1,4 +1,4 @@
-#include "results/record/merge.h"
+#include "results/compare/merge.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "results/record/exact_fields.h"
+#include "results/compare/exact_fields.h"
 
 #include <nlohmann/json.hpp>
 
