@@ -22,12 +22,12 @@
 namespace kvbench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// A file's head and how many repetitions of each label it has.
 struct MergedFile {
   ComparedFile checked;
-  Json head = Json::object();
+  OrderedJson head = OrderedJson::object();
 };
 
 /// Calls `read`; what is wrong with the text is said of its file.
@@ -58,7 +58,7 @@ MergedFile ReadHead(const MergeInput& input) {
   });
   JsonWalk walk;
   walk.on_member = [&](std::string_view key, std::string_view value) {
-    file.head[std::string(key)] = ParsePart<Json>(value);
+    file.head[std::string(key)] = ParsePart<OrderedJson>(value);
   };
   walk.on_element = [](std::string_view, size_t, JsonScanner& scanner) { scanner.Value(); };
   Walk(input, walk);
@@ -87,12 +87,12 @@ void CheckMergeable(const std::vector<MergedFile>& files) {
 }
 
 /// An object with the keys of the first, null where the files differ. `keep`: the first's instead.
-Json Common(const std::vector<MergedFile>& files, const char* key,
-            const std::set<std::string_view>& keep) {
-  Json common = files.front().head.value(key, Json::object());
+OrderedJson Common(const std::vector<MergedFile>& files, const char* key,
+                   const std::set<std::string_view>& keep) {
+  OrderedJson common = files.front().head.value(key, OrderedJson::object());
   for (auto& [name, value] : common.items()) {
     for (const MergedFile& file : files) {
-      const Json object = file.head.value(key, Json::object());
+      const OrderedJson object = file.head.value(key, OrderedJson::object());
       if (!keep.contains(name) && (!object.contains(name) || object[name] != value)) {
         value = nullptr;
       }
@@ -101,13 +101,13 @@ Json Common(const std::vector<MergedFile>& files, const char* key,
   return common;
 }
 
-Json MergedInfo(const std::vector<MergedFile>& files, const std::string& command_line) {
-  Json info = files.front().head["run_info"];
+OrderedJson MergedInfo(const std::vector<MergedFile>& files, const std::string& command_line) {
+  OrderedJson info = files.front().head["run_info"];
   double duration = 0;
   std::string started = info.value("started_at", "");
   bool complete = true;
   for (const MergedFile& file : files) {
-    const Json& other = file.head["run_info"];
+    const OrderedJson& other = file.head["run_info"];
     duration += other.contains("duration_s") && other["duration_s"].is_number()
                     ? other["duration_s"].get<double>()
                     : 0;
@@ -122,8 +122,8 @@ Json MergedInfo(const std::vector<MergedFile>& files, const std::string& command
 }
 
 /// What a run's origin says is in the head under the same keys.
-Json OriginOf(const Json& head) {
-  Json origin;
+OrderedJson OriginOf(const OrderedJson& head) {
+  OrderedJson origin;
   for (const Field& field : RunOrigin::Describe().fields()) {
     origin[field.key] = nullptr;
     for (const char* part : {"run_info", "kvbench", "environment"}) {
@@ -136,7 +136,7 @@ Json OriginOf(const Json& head) {
 }
 
 /// The run with all keys of this version.
-Json WithOrigin(Json run, const Json& origin) {
+OrderedJson WithOrigin(OrderedJson run, const OrderedJson& origin) {
   run = RunRecord::Describe().Complete(std::move(run));
   if (run["origin"].is_null()) {
     run["origin"] = origin;
@@ -165,7 +165,7 @@ MergeSummary MergeResults(const std::vector<MergeInput>& inputs, const std::stri
     files.push_back(ReadHead(input));
   }
   CheckMergeable(files);
-  const auto write = [&](const char* key, const Json& value) {
+  const auto write = [&](const char* key, const OrderedJson& value) {
     out << "  \"" << key << "\": ";
     WriteJson(value, 2, out);
     out << ",\n";
@@ -180,12 +180,12 @@ MergeSummary MergeResults(const std::vector<MergeInput>& inputs, const std::stri
   std::unordered_map<std::string, int64_t> next;  // repetition of each label
   const char* separator = "\n    ";
   for (size_t i = 0; i < files.size(); ++i) {
-    const Json origin = OriginOf(files[i].head);
+    const OrderedJson origin = OriginOf(files[i].head);
     std::unordered_map<std::string, int64_t> after = next;
     JsonWalk walk;
     walk.on_member = [](std::string_view, std::string_view) {};
     walk.on_element = [&](std::string_view, size_t, JsonScanner& scanner) {
-      Json run = WithOrigin(ParsePart<Json>(scanner.Value()), origin);
+      OrderedJson run = WithOrigin(ParsePart<OrderedJson>(scanner.Value()), origin);
       const auto label = run["label"].get<std::string>();
       const auto first = next.find(label);
       const int64_t repetition =
