@@ -23,14 +23,15 @@ function(kvbench_library name)
 endfunction()
 
 # kvbench_sources(VARIABLE FOLDER...): the sources that lie in these folders, so that a new one needs no line here; but not
-# those of a program's main.
+# those of a program's main, and not the long tests, which have a program of their own.
 function(kvbench_sources variable)
+  set(sources "")
   list(TRANSFORM ARGN APPEND "/*.cc" OUTPUT_VARIABLE patterns)
   if(patterns)
     file(GLOB sources CONFIGURE_DEPENDS ${patterns})
-    list(FILTER sources EXCLUDE REGEX "main\\.cc$")
+    list(FILTER sources EXCLUDE REGEX "(main|_long_test)\\.cc$")
   endif()
-  set(${variable} ${sources} PARENT_SCOPE)
+  set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 
 # kvbench_precompile(NAME OWNER [HEADER...]): the headers that most cold sources take seconds to read, read once for
@@ -84,19 +85,32 @@ function(kvbench_compile_options name)
     -ffp-contract=off)
 endfunction()
 
-# kvbench_test(NAME [FOLDERS ...] [SOURCES ...] DEPENDS ...): a GoogleTest program whose cases ctest lists one by one.
+# kvbench_test(NAME [OPTIMISED | SANITIZED] [FOLDERS ...] [SOURCES ...] DEPENDS ...): a GoogleTest program whose cases ctest
+# lists one by one.
+# OPTIMISED: takes a sanitizer minutes and shows it nothing new. SANITIZED: what tools/test runs under the sanitizers alone.
 function(kvbench_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "FOLDERS;SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED;SANITIZED" "TIMEOUT" "FOLDERS;SOURCES;DEPENDS" ${ARGN})
+  if((ARG_OPTIMISED AND KVBENCH_TESTS STREQUAL "sanitized") OR (ARG_SANITIZED AND KVBENCH_TESTS STREQUAL "optimised"))
+    return()
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   kvbench_sources(sources ${ARG_FOLDERS})
   foreach(source IN LISTS ARG_SOURCES)
-    list(APPEND sources ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    set(source ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    list(APPEND sources ${source})
   endforeach()
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} fmt::fmt GTest::gmock GTest::gtest_main)
-  # The same for all, as precompiled headers have to have them.
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
+  kvbench_test_options(${name})
+  kvbench_unity(${name} ${sources})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# The same for all, as precompiled headers have to have them.
+function(kvbench_test_options name)
+  target_link_libraries(${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json GTest::gmock)
   target_compile_definitions(${name} PRIVATE KVBENCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     KVBENCH_PROGRAM="$<TARGET_FILE:kvbench>" KVBENCH_PYTHON="${KVBENCH_PYTHON}"
     KVBENCH_XMLLINT="${KVBENCH_XMLLINT}")
@@ -104,7 +118,5 @@ function(kvbench_test name)
   # Test code is compiled more often than it runs; what it tests keeps its flags.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   kvbench_compile_quickly(${name})
-  kvbench_precompile(${name} kvbench_unit_test <gtest/gtest.h> <gmock/gmock.h>)
-  kvbench_unity(${name} ${sources})
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  kvbench_precompile(${name} kvbench_test_headers <gtest/gtest.h> <gmock/gmock.h>)
 endfunction()

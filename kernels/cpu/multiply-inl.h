@@ -36,7 +36,9 @@ HWY_INLINE void MultiplyBlock(MatrixIn a, MatrixIn b, MatrixOut c, int depth,
                               const float* HWY_RESTRICT factors) {
   const F32Tag d;
   F32 sums[kRows * kVectors];
+  KVBENCH_UNROLL
   for (int r = 0; r < kRows; ++r) {
+    KVBENCH_UNROLL
     for (int j = 0; j < kVectors; ++j) {
       if constexpr (kAdd) {
         const F32 before = hn::LoadU(d, c.data + r * c.stride + j * kLanes);
@@ -48,17 +50,21 @@ HWY_INLINE void MultiplyBlock(MatrixIn a, MatrixIn b, MatrixOut c, int depth,
   }
   for (int k = 0; k < depth; ++k) {
     F32 columns[kVectors];
+    KVBENCH_UNROLL
     for (int j = 0; j < kVectors; ++j)
       columns[j] = hn::LoadU(d, b.data + k * b.stride + j * kLanes);
     KVBENCH_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const F32 value = hn::Set(d, a.data[r * a.stride + k]);
+      KVBENCH_UNROLL
       for (int j = 0; j < kVectors; ++j) {
         sums[r * kVectors + j] = hn::MulAdd(value, columns[j], sums[r * kVectors + j]);
       }
     }
   }
+  KVBENCH_UNROLL
   for (int r = 0; r < kRows; ++r) {
+    KVBENCH_UNROLL
     for (int j = 0; j < kVectors; ++j) {
       hn::StoreU(sums[r * kVectors + j], d, c.data + r * c.stride + j * kLanes);
     }

@@ -9,16 +9,16 @@
 #include "hwy/detect_targets.h"
 
 // Sanitizers instrument every copy and take minutes to compile them, so theirs are AVX2, which a
-// machine with AVX-512 runs there, and plain C++, and loops over arrays of vectors stay loops.
-// Elsewhere these must be unrolled, or the arrays stay in memory.
+// machine with AVX-512 runs there, and plain C++.
 #undef HWY_DISABLED_TARGETS
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KVBENCH_UNROLL
 #define KVBENCH_SANITIZER_TARGETS (HWY_AVX3 | HWY_SSE4)
 #else
-#define KVBENCH_UNROLL _Pragma("GCC unroll 32")
 #define KVBENCH_SANITIZER_TARGETS 0
 #endif
 #define HWY_DISABLED_TARGETS                                                             \
   (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_AVX3_DL | HWY_SSSE3 | \
    HWY_SSE4 | KVBENCH_SANITIZER_TARGETS)
+
+// Before loops over arrays of vectors, which stay in memory where the loop stays one.
+#define KVBENCH_UNROLL _Pragma("GCC unroll 32")

@@ -171,11 +171,7 @@ TEST_F(CompareCliTest, ThePlantedWaitIsSaidInTheRecord) {
               HasSubstr("KVBENCH_TEST_BUSY_WAIT made every step 10 % longer"));
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kManyRuns = 1'000;
-#else
 constexpr int kManyRuns = 10'000;
-#endif
 
 /// The most memory that a child has had so far, in KiB.
 int64_t PeakOfChildren() {

@@ -105,11 +105,7 @@ Counts Repeat(double planted, double mean_seconds, double seconds, int stretches
   return counts;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::array kMeanSeconds = {0.5};
-#else
 constexpr std::array kMeanSeconds = {0.5, 3.0};
-#endif
 
 TEST(Paired, TwentyEqualProgramsAreNeverSlower) {
   for (const double mean_seconds : kMeanSeconds) {

@@ -17,15 +17,6 @@
 #include "tests/workloads/testing.h"
 #include "workloads/traces/trace_generator.h"
 
-// The thousand runs of all figures take some seconds, under the address sanitizer minutes: there,
-// only table 1 and figure 2 run.
-#ifdef __SANITIZE_ADDRESS__
-#define KVBENCH_NEEDS_A_FAST_BUILD() \
-  GTEST_SKIP() << "too many runs for the address sanitizer; figure 2 runs"
-#else
-#define KVBENCH_NEEDS_A_FAST_BUILD() static_cast<void>(0)
-#endif
-
 namespace kvbench {
 namespace {
 
@@ -149,13 +140,11 @@ TEST(PaperTest, Figure2WithinTwoPoints) {
 }
 
 TEST(PaperTest, Figure12WithinSixPercent) {
-  KVBENCH_NEEDS_A_FAST_BUILD();
   EXPECT_EQ(ExpectHeld("fig12", Closeness::kPercent, 6), 18);
   EXPECT_EQ(Row("fig12", "opt-13b, paged").seeds, 5);
 }
 
 TEST(PaperTest, Figure13) {
-  KVBENCH_NEEDS_A_FAST_BUILD();
   EXPECT_EQ(ExpectHeld("fig13", Closeness::kPercent, 10), 5);
   EXPECT_EQ(ExpectHeld("fig13", Closeness::kDecimals, 2), 2);
   for (const char* design : {"contiguous-pow2", "contiguous-oracle"}) {
@@ -166,12 +155,10 @@ TEST(PaperTest, Figure13) {
 }
 
 TEST(PaperTest, Figure18bWithinAPoint) {
-  KVBENCH_NEEDS_A_FAST_BUILD();
   EXPECT_EQ(ExpectHeld("fig18b", Closeness::kPoints, 1), 12);
 }
 
 TEST(PaperTest, HeadsWithinAPointAndFourPercent) {
-  KVBENCH_NEEDS_A_FAST_BUILD();
   EXPECT_EQ(ExpectHeld("heads", Closeness::kPoints, 1), 12);
   EXPECT_EQ(ExpectHeld("heads", Closeness::kPercent, 4), 12);
   EXPECT_DOUBLE_EQ(Row("heads", "opt-13b, contiguous-max: requests").ours, 7);
@@ -180,7 +167,6 @@ TEST(PaperTest, HeadsWithinAPointAndFourPercent) {
 }
 
 TEST(PaperTest, Claims) {
-  KVBENCH_NEEDS_A_FAST_BUILD();
   EXPECT_EQ(ExpectHeld("claims", Closeness::kDecimals, 9), 8);
   EXPECT_EQ(ExpectHeld("claims", Closeness::kPercent, 5), 1);
   for (const PaperRow& row : Section("claims").rows) {
@@ -210,7 +196,6 @@ double MeanContext(const Trace& trace) {
 // In saturation, requests that run x mean context = tokens held, whatever the design: so shorter
 // contexts make larger batches, and no rule of a design makes up for other lengths.
 TEST(PaperTest, RequestsTimesMeanContextAreTheTokensHeld) {
-  KVBENCH_NEEDS_A_FAST_BUILD();
   const double context = MeanContext(MakeTrace(
       {.lengths = "sharegpt-pairs", .arrivals = "all-at-once", .requests = 500'000, .seed = 1}));
   EXPECT_NEAR(context, 460, 2);
@@ -251,7 +236,6 @@ std::shared_ptr<LoadedTrace> DrawnPairs(int64_t count) {
 // The length table with dependent outputs stands for the pairs: they give the same.
 TEST(PaperTest, ThePairsThemselvesGiveTheExpectedFigures) {
   KVBENCH_NEEDS_SHARED_DATA();
-  KVBENCH_NEEDS_A_FAST_BUILD();
   const std::shared_ptr<LoadedTrace> trace = DrawnPairs(100'000);
   EXPECT_NEAR(MeanContext(trace->trace), 460, 2);
   const auto run = [&](const char* model, const char* design, const char* block_size,
