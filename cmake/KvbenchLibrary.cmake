@@ -85,11 +85,12 @@ function(kvbench_compile_options name)
     -ffp-contract=off)
 endfunction()
 
-# kvbench_test(NAME [OPTIMISED | SANITIZED] [FOLDERS ...] [SOURCES ...] DEPENDS ...): a GoogleTest program whose cases ctest
+# kvbench_test(NAME [OPTIMISED | SANITIZED] [TOGETHER SUITE] [FOLDERS ...] [SOURCES ...] DEPENDS ...): a GoogleTest program whose cases ctest
 # lists one by one.
 # OPTIMISED: takes a sanitizer minutes and shows it nothing new. SANITIZED: what tools/test runs under the sanitizers alone.
+# TOGETHER: the cases of this suite share what takes long and are one test of ctest.
 function(kvbench_test name)
-  cmake_parse_arguments(ARG "OPTIMISED;SANITIZED" "TIMEOUT" "FOLDERS;SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED;SANITIZED" "TIMEOUT;TOGETHER" "FOLDERS;SOURCES;DEPENDS" ${ARGN})
   if((ARG_OPTIMISED AND KVBENCH_TESTS STREQUAL "sanitized") OR (ARG_SANITIZED AND KVBENCH_TESTS STREQUAL "optimised"))
     return()
   endif()
@@ -105,7 +106,13 @@ function(kvbench_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest_main)
   kvbench_test_options(${name})
   kvbench_unity(${name} ${sources})
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  set(each *)
+  if(ARG_TOGETHER)
+    set(each -${ARG_TOGETHER}.*)
+    add_test(NAME ${ARG_TOGETHER} COMMAND ${name} --gtest_filter=${ARG_TOGETHER}.*)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER ${each} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  add_dependencies(kvbench_tests ${name})
 endfunction()
 
 # The same for all, as precompiled headers have to have them.

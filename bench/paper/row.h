@@ -56,8 +56,8 @@ struct PaperSection {
 /// What was measured for a row, one value a seed.
 using PaperValues = std::map<std::string, std::vector<double>>;
 
-/// results/reference/paper.json as built into the program: what the vLLM paper and others published,
-/// the tolerances of ours, and where each comes from.
+/// results/reference/paper.json as built into the program: what the vLLM paper and others
+/// published, the tolerances of ours, and where each comes from.
 std::string_view PaperReference();
 
 /// A section's rows as results/reference/paper.json lists them, with ours beside. Throws Error for

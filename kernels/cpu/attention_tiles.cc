@@ -203,8 +203,11 @@ extern constexpr CpuAttentionKernel kTilesAttention = {
     .name = "tiles",
     .supports = [](const CpuAttentionShape&) { return true; },
     .supported = "every group",
-    .attend = [](const AttentionTask& task) { HWY_DYNAMIC_DISPATCH(AttendByTiles)
-                                              (task); }};
+    .attend =
+        [](const AttentionTask& task) {
+          HWY_DYNAMIC_DISPATCH(AttendByTiles)
+          (task);
+        }};
 
 }  // namespace kvbench
 #endif
