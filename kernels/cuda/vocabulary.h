@@ -7,7 +7,7 @@
 
 /// The device vocabulary: the few words that kernels are written in. Under nvcc they are CUDA
 /// (`vocabulary_cuda.h`), under any other compiler the simulator's
-/// (`kernels/simulator/vocabulary_simulator.h`), so that the same source runs on a GPU and in a
+/// (`kernels/cuda/vocabulary_simulator.h`), so that the same source runs on a GPU and in a
 /// test without one. A kernel file uses nothing else of either world.
 ///
 /// Memory is reached through Global<T> and Shared<T> alone, which cannot be dereferenced: every
@@ -49,5 +49,5 @@ constexpr int kWarpSize = 32;
 #if defined(__CUDACC__)
 #include "kernels/cuda/vocabulary_cuda.h"
 #else
-#include "kernels/simulator/vocabulary_simulator.h"
+#include "kernels/cuda/vocabulary_simulator.h"
 #endif

@@ -17,7 +17,7 @@
 #include "bench/run/run_once.h"
 #include "bench/run/run_plan.h"
 #include "cache/paged_cache.h"
-#include "kernels/simulator/simulated_device.h"
+#include "kernels/cuda/simulated_device.h"
 #include "tests/bench/executors/bent_operations.h"
 #include "tests/bench/executors/small_model.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "bench/gpu/kv_arena.h"
+#include "kernels/cuda/simulated_device.h"
 #include "kernels/reference/attention.h"
-#include "kernels/simulator/simulated_device.h"
 
 namespace kvbench::gpu {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "bench/gpu/program.h"
 #include "kernels/cuda/all_kernels.h"
-#include "kernels/simulator/simulated_device.h"
+#include "kernels/cuda/simulated_device.h"
 #include "tests/bench/gpu/spoiling_device.h"
 
 // kvbench_gpu from its command line to its file, on the simulator.

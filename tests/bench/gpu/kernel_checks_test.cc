@@ -8,7 +8,7 @@
 #include "kernels/checks/kernel_check.h"
 #include "kernels/cuda/all_kernels.h"
 #include "kernels/cuda/device_vllm_v1.h"
-#include "kernels/simulator/simulated_device.h"
+#include "kernels/cuda/simulated_device.h"
 
 // Conformance of kernels itself: that it is complete, and that it sees what is wrong.
 namespace kvbench::gpu {

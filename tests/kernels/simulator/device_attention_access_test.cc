@@ -8,7 +8,7 @@
 
 #include "kernels/checks/attention_on_device.h"
 #include "kernels/cuda/kernel_entry.h"
-#include "kernels/simulator/simulated_device.h"
+#include "kernels/cuda/simulated_device.h"
 #include "kernels/simulator/simulator.h"
 
 // What attention kernels ask of memory: the bytes that they must load and no more, in whole

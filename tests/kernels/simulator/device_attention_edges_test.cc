@@ -8,10 +8,10 @@
 
 #include "kernels/checks/attention_on_device.h"
 #include "kernels/cuda/kernel_names.h"
+#include "kernels/cuda/simulated_device.h"
 #include "kernels/float16.h"
 #include "kernels/kv_layout.h"
 #include "kernels/reference/attention.h"
-#include "kernels/simulator/simulated_device.h"
 #include "tests/kernels/simulator/schedules.h"
 
 // Attention kernels where it gets narrow: pools beyond 2 and 4 GiB, nothing to attend to, parts of

@@ -8,7 +8,7 @@
 
 #include "kernels/checks/attention_on_device.h"
 #include "kernels/checks/device_attention_cases.h"
-#include "kernels/simulator/simulated_device.h"
+#include "kernels/cuda/simulated_device.h"
 #include "tests/kernels/simulator/schedules.h"
 
 // Attention kernels on the simulator against the reference. By default a pairwise covering set of

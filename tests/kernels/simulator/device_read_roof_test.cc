@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "kernels/simulator/simulated_device.h"
+#include "kernels/cuda/simulated_device.h"
 
 namespace kvbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/simulator/simulated_device.h"
+#include "kernels/cuda/simulated_device.h"
 
 #include <algorithm>
 #include <cstring>
