@@ -43,8 +43,6 @@ int64_t KvBytes(const KvShape& shape, int64_t tokens) {
   return tokens * AttentionKvBytes(call);
 }
 
-int64_t RoundUp(int64_t tokens, int64_t unit) { return (tokens + unit - 1) / unit * unit; }
-
 HeadStride StrideOf(Placement placement) {
   return placement == Placement::kContiguousPadded ? HeadStride::kPadded : HeadStride::kUnpadded;
 }

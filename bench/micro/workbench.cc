@@ -16,8 +16,6 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kLongSequence = 512 * kMiB;
 constexpr int64_t kUnknownCache = 32 * kMiB;
 
-int64_t RoundUp(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 }  // namespace
 
 Workbench::Workbench()

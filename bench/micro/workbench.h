@@ -15,6 +15,9 @@
 
 namespace kvbench::micro {
 
+/// The next multiple of `unit`.
+inline int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
 /// What the cases of a process share, made when first asked for: memory that is filled once, so
 /// that setting up a case costs nothing and repetitions of many cases can be interleaved.
 class Workbench {
