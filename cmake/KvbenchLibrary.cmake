@@ -85,10 +85,10 @@ function(kvbench_compile_options name)
     -ffp-contract=off)
 endfunction()
 
-# kvbench_test(NAME [OPTIMISED | SANITIZED] [TOGETHER SUITE] [FOLDERS ...] [SOURCES ...] DEPENDS ...): a GoogleTest program whose cases ctest
-# lists one by one.
-# OPTIMISED: takes a sanitizer minutes and shows it nothing new. SANITIZED: what tools/test runs under the sanitizers alone.
-# TOGETHER: the cases of this suite share what takes long and are one test of ctest.
+# kvbench_test(NAME [OPTIMISED | SANITIZED] [TOGETHER SUITE] [TIMEOUT SECONDS] [FOLDERS ...] [SOURCES ...] DEPENDS ...): a
+# GoogleTest program whose cases ctest lists one by one.
+# OPTIMISED: never built with sanitizers, under which it would take minutes. SANITIZED: tools/test runs it with sanitizers
+# only. Neither: in both builds. TOGETHER: the cases of this suite share long runs, so they are one test for ctest.
 function(kvbench_test name)
   cmake_parse_arguments(ARG "OPTIMISED;SANITIZED" "TIMEOUT;TOGETHER" "FOLDERS;SOURCES;DEPENDS" ${ARGN})
   if((ARG_OPTIMISED AND KVBENCH_TESTS STREQUAL "sanitized") OR (ARG_SANITIZED AND KVBENCH_TESTS STREQUAL "optimised"))

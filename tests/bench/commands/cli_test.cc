@@ -132,14 +132,12 @@ TEST_F(CliTest, TheSameSeedGivesTheSameAdmissionsStepsAndUsage) {
   EXPECT_GT(a["runs"][6]["preemptions"].get<int>() + a["runs"][7]["preemptions"].get<int>(), 0);
 }
 
-const char* const kAzureDesigns = kAllDesigns;
-
 TEST_F(CliTest, RealAzureTraceCompletes44Of50) {
   if (!fs::exists(kAzure)) {
     GTEST_SKIP() << "the Azure trace is not beside this checkout";
   }
   const Outcome outcome =
-      Kvbench("run --trace " + kAzure + " --limit 50" + kAzureDesigns + "--model " + kTiny +
+      Kvbench("run --trace " + kAzure + " --limit 50" + kAllDesigns + "--model " + kTiny +
               " --kv-memory 16MiB --max-model-len 2048 --max-num-seqs 8 --dense off --threads 1"
               " --out r.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
